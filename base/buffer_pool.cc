@@ -1,0 +1,84 @@
+#include "base/buffer_pool.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace millrace {
+namespace {
+
+class PlainAllocator : public HostAllocator {
+ public:
+  absl::StatusOr<void*> Allocate(size_t bytes) override {
+    constexpr size_t kAlignment = 64;
+    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    void* data = std::aligned_alloc(kAlignment, rounded);
+    if (data == nullptr) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("allocating a buffer of ", bytes, " bytes: no memory"));
+    }
+    return data;
+  }
+  void Free(void* data, size_t) override { std::free(data); }
+};
+
+}  // namespace
+
+HostAllocator* HostAllocator::Plain() {
+  static PlainAllocator allocator;
+  return &allocator;
+}
+
+Buffer::~Buffer() {
+  if (data_ != nullptr) pool_->Return(data_);
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : pool_(other.pool_),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(pool_, other.pool_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+BufferPool::BufferPool(HostAllocator* allocator, size_t buffer_bytes)
+    : allocator_(allocator), buffer_bytes_(buffer_bytes) {}
+
+BufferPool::~BufferPool() {
+  MutexLock lock(&mutex_);
+  for (uint8_t* data : free_) allocator_->Free(data, buffer_bytes_);
+}
+
+absl::StatusOr<Buffer> BufferPool::Take() {
+  {
+    MutexLock lock(&mutex_);
+    if (!free_.empty()) {
+      uint8_t* data = free_.back();
+      free_.pop_back();
+      return Buffer(this, data, buffer_bytes_);
+    }
+  }
+  MILLRACE_ASSIGN_OR_RETURN(void* data, allocator_->Allocate(buffer_bytes_));
+  MutexLock lock(&mutex_);
+  ++allocated_;
+  return Buffer(this, static_cast<uint8_t*>(data), buffer_bytes_);
+}
+
+void BufferPool::Return(uint8_t* data) {
+  MutexLock lock(&mutex_);
+  free_.push_back(data);
+}
+
+int64_t BufferPool::allocated() const {
+  MutexLock lock(&mutex_);
+  return allocated_;
+}
+
+}  // namespace millrace

@@ -1,0 +1,27 @@
+"""Compiler options of our own code: the one list of warnings."""
+
+# Floating point is part of what Millrace promises (the same bits everywhere):
+# no contraction into fused multiply-add, and never -ffast-math.
+_EXACT = ["-ffp-contract=off"]
+
+MILLRACE_COPTS = _EXACT + [
+    "-Wall",
+    "-Wextra",
+    "-Wcast-qual",
+    "-Wconversion-null",
+    "-Wmissing-declarations",
+    "-Wnon-virtual-dtor",
+    "-Woverlength-strings",
+    "-Woverloaded-virtual",
+    "-Wpointer-arith",
+    "-Wshadow",
+    "-Wunused-result",
+    "-Wvla",
+    "-Wwrite-strings",
+]
+
+# Tests define functions and name locals as they like.
+MILLRACE_TEST_COPTS = _EXACT + [
+    "-Wall",
+    "-Wextra",
+]
