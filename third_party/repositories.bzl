@@ -47,7 +47,8 @@ def millrace_system_libraries():
     )
     system_library(
         name = "googletest",
-        pkg_config = ["gtest", "gmock"],
+        # With a main() of its own.
+        pkg_config = ["gtest", "gmock", "gmock_main"],
         apt = "libgtest-dev libgmock-dev",
     )
     system_library(
