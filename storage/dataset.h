@@ -44,6 +44,15 @@ struct FieldSpec {
   Descriptor descriptor;
 };
 
+// Labels of every sample.
+struct LabelSpec {
+  // kInt64 or kFloat32.
+  DType dtype = DType::kInt64;
+  // Numbers a sample; 1 = a scalar in the batch; -1 = samples differ, which
+  // needs a collate function of the user's own.
+  int64_t count = 1;
+};
+
 // One field of one sample. `bytes` is valid as long as its Sample is neither
 // changed nor destroyed.
 struct FieldView {
@@ -126,6 +135,9 @@ class Dataset {
 
   // The fields of each sample. Default: one, an encoded image named "image".
   virtual const std::vector<FieldSpec>& fields() const;
+
+  // Default: one int64.
+  virtual LabelSpec label_spec() const { return {}; }
 
   // Names of classes by label, where labels are class numbers; else empty.
   virtual const std::vector<std::string>& class_names() const;
