@@ -8,9 +8,11 @@
 //                                    fields[1] ...      (most sets have one)
 //                                    labels             typed numbers
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -54,7 +56,7 @@ struct LabelSpec {
 };
 
 // One field of one sample. `bytes` is valid as long as its Sample is neither
-// changed nor destroyed.
+// changed nor destroyed, and the data set that filled it lives.
 struct FieldView {
   absl::string_view bytes;
   Descriptor descriptor;
@@ -99,8 +101,12 @@ class Sample {
   // Forgets fields, labels and owner; keeps the scratch's capacity.
   void Clear();
 
-  // `size` bytes of memory that live until the next Clear() or Scratch().
+  // `size` bytes of memory, with any contents, that live until the next Clear()
+  // or Scratch(). Null if there is no memory for them, never otherwise.
   char* Scratch(size_t size);
+
+  // Bytes that the scratch holds on to: at least the largest size asked for.
+  size_t scratch_capacity() const { return scratch_capacity_; }
 
   // Keeps `owner` alive until the next Clear().
   void Pin(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
@@ -118,7 +124,8 @@ class Sample {
   absl::InlinedVector<FieldView, 1> fields_;
   LabelView labels_;
   int64_t label_ = 0;
-  std::string scratch_;
+  std::unique_ptr<char[]> scratch_;
+  size_t scratch_capacity_ = 0;
   std::shared_ptr<const void> owner_;
 };
 
@@ -148,11 +155,12 @@ class Dataset {
   // it. Content is not part of it.
   virtual Hash128 fingerprint() const = 0;
 
-  // Clears `sample` and fills it with sample `index`. Blocks for I/O.
+  // Clears `sample` and fills it with sample `index`. Blocks for I/O. An error
+  // says where the sample lies.
   //  * OutOfRange: index outside [0, size()).
-  //  * DataLoss: the stored bytes are damaged; the message says where.
+  //  * DataLoss: the stored bytes are damaged.
   //  * NotFound, PermissionDenied, ResourceExhausted, Unavailable: as the
-  //    system said, with path.
+  //    system said.
   // After an error `sample` is clear. Whether encoded bytes are an image is not
   // looked at here.
   virtual absl::Status Read(int64_t index, Sample* sample) const = 0;
@@ -162,8 +170,9 @@ class Dataset {
   // byte. OutOfRange as Read().
   virtual absl::StatusOr<std::string> Key(int64_t index) const = 0;
 
-  // Where sample `index` lies, for messages: a path, or "KEY in STORE".
-  // Default: the key. Never fails: names the index if all else does.
+  // Where sample `index` lies, for messages: a path, or "KEY in STORE", with
+  // odd bytes escaped already (EscapeForMessage). Default: the key. Never
+  // fails: names the index if all else does.
   virtual std::string Location(int64_t index) const;
 
   // One line for people: what kind, where, how many ("folder /d: 2062 images
@@ -181,7 +190,8 @@ class FingerprintBuilder {
  public:
   explicit FingerprintBuilder(absl::Span<const std::string> class_names);
 
-  // Call for each sample, in index order.
+  // Call one of the two for each sample, in index order; a class number alone
+  // is the same as labels of that one kInt64.
   void Add(absl::string_view key, LabelView labels);
   void Add(absl::string_view key, int64_t label);
 
