@@ -26,8 +26,8 @@ struct LoaderState {
   // Hash of the transform's description, which may be long.
   Hash128 transform;
 
-  // The next batch to be consumed: `step` of `epoch`, in [0, steps]. Batches
-  // that were prefetched and not consumed don't count.
+  // The next batch to be consumed: `step`, in [0, steps], of `epoch`, in
+  // [0, 2^31). Batches that were prefetched and not consumed don't count.
   int64_t epoch = 0;
   int64_t step = 0;
 
@@ -36,9 +36,9 @@ struct LoaderState {
   // DataLoss, naming the field, if `text` is not such a line.
   static absl::StatusOr<LoaderState> Parse(absl::string_view text);
 
-  // FailedPrecondition (exit code 2) naming the first field in which a run with
-  // `other` would give other batches, with both values; position is not
-  // compared.
+  // For a saved state: FailedPrecondition (exit code 2) naming the first field
+  // in which the run that `other` describes would give other batches, with both
+  // values. The position is not compared.
   absl::Status CheckSameRun(const LoaderState& other) const;
 };
 
