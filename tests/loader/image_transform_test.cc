@@ -112,18 +112,15 @@ class OneSample : public storage::Dataset {
   Descriptor descriptor_;
 };
 
-TEST(ImageTransformTest, EncodedImagesGoThroughThePipeline) {
-  const std::string jpeg = TestJpeg(40, 50);
-  const Pipeline pipeline = MakePipeline(8);
-  ASSERT_OK_AND_ASSIGN(const auto transform,
-                       MakeImageTransform(*EncodedImages({jpeg}), pipeline));
+TEST(ImageTransformTest, OutputIsThePipelines) {
+  ASSERT_OK_AND_ASSIGN(
+      const auto transform,
+      MakeImageTransform(*EncodedImages({"x"}), MakePipeline(8)));
   EXPECT_THAT(
       transform->outputs(),
       ElementsAre(AllOf(Field(&OutputField::name, "image"),
                         Field(&OutputField::dtype, DType::kFloat32),
                         Field(&OutputField::shape, ElementsAre(3, 8, 8)))));
-  Sample sample;
-  ASSERT_OK(EncodedImages({jpeg})->Read(0, &sample));
 }
 
 TEST(ImageTransformTest, GivesThePipelinesPixels) {
