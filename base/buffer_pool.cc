@@ -14,8 +14,12 @@ class PlainAllocator : public HostAllocator {
  public:
   absl::StatusOr<void*> Allocate(size_t bytes) override {
     constexpr size_t kAlignment = 64;
-    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    void* data = std::aligned_alloc(kAlignment, rounded);
+    // Rounded up, as aligned_alloc wants it; above this the sum would overflow.
+    void* data =
+        bytes > SIZE_MAX - kAlignment
+            ? nullptr
+            : std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) /
+                                                 kAlignment * kAlignment);
     if (data == nullptr) {
       return absl::ResourceExhaustedError(
           absl::StrCat("allocating a buffer of ", bytes, " bytes: no memory"));
@@ -42,9 +46,11 @@ Buffer::Buffer(Buffer&& other) noexcept
       size_(std::exchange(other.size_, 0)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
-  std::swap(pool_, other.pool_);
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
+  if (this == &other) return *this;
+  if (data_ != nullptr) pool_->Return(data_);
+  pool_ = other.pool_;
+  data_ = std::exchange(other.data_, nullptr);
+  size_ = std::exchange(other.size_, 0);
   return *this;
 }
 
@@ -68,6 +74,8 @@ absl::StatusOr<Buffer> BufferPool::Take() {
   MILLRACE_ASSIGN_OR_RETURN(void* data, allocator_->Allocate(buffer_bytes_));
   MutexLock lock(&mutex_);
   ++allocated_;
+  // Room for all to come back, so that Return() never allocates.
+  free_.reserve(static_cast<size_t>(allocated_));
   return Buffer(this, static_cast<uint8_t*>(data), buffer_bytes_);
 }
 

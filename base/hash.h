@@ -28,7 +28,7 @@ struct Hash128 {
 
   // 32 lower-case hexadecimal digits, high half first.
   std::string ToHex() const;
-  // InvalidArgument unless `hex` is 32 hexadecimal digits.
+  // InvalidArgument unless `hex` is 32 lower-case hexadecimal digits.
   static absl::StatusOr<Hash128> FromHex(absl::string_view hex);
 };
 

@@ -1,5 +1,6 @@
 #include "base/logging.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,6 +31,12 @@ void WriteAll(absl::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      // A pipe that mpirun or a shell made non-blocking, full just now.
+      pollfd writable = {STDERR_FILENO, POLLOUT, 0};
+      poll(&writable, 1, /*timeout_ms=*/-1);
+      continue;
+    }
     if (written <= 0) return;  // Nowhere left to report it.
     text.remove_prefix(static_cast<size_t>(written));
   }
@@ -57,6 +64,14 @@ size_t Utf8Length(absl::string_view text) {
                : 0;
   }
   return 0;
+}
+
+// Characters that end a line or command a terminal: U+0080 to U+009F (C1),
+// U+2028 and U+2029.
+bool IsControl(absl::string_view utf8) {
+  return (utf8.size() == 2 && utf8[0] == '\xC2' &&
+          static_cast<unsigned char>(utf8[1]) < 0xA0) ||
+         utf8 == "\u2028" || utf8 == "\u2029";
 }
 
 }  // namespace
@@ -90,7 +105,8 @@ std::string EscapeForMessage(absl::string_view text) {
       result += "\\\\";
     } else if (c >= 0x20 && c < 0x7F) {
       result += text[0];
-    } else if (length = Utf8Length(text); length != 0) {
+    } else if (length = Utf8Length(text);
+               length != 0 && !IsControl(text.substr(0, length))) {
       result.append(text.data(), length);
     } else {
       length = 1;

@@ -31,11 +31,14 @@ void SetMinLogSeverity(LogSeverity severity);
 
 // Receives whole lines, each with prefix and line end, in place of standard
 // error (for progress bars and tests); null restores standard error.
-// Thread-safe; the sink is called by any thread, one at a time.
+// Thread-safe; the sink is called by any thread, one at a time, and must not
+// log itself.
 void SetLogSink(std::function<void(absl::string_view line)> sink);
 
-// Bytes outside printable ASCII and valid UTF-8 as \xNN, and \ as \\, so that a
-// file name with a line end or an odd byte stays on its line and unambiguous.
+// `text` with \ as \\, and as \xNN each byte of what is not valid UTF-8, of
+// control characters (C0, DEL and C1), and of Unicode's line and paragraph
+// separators, so that a file name with a line end, a terminal's command or an
+// odd byte stays on its line, harmless and unambiguous.
 std::string EscapeForMessage(absl::string_view text);
 
 // One line, written when it goes out of scope. Use through MILLRACE_LOG.

@@ -69,19 +69,17 @@ class CondVar {
     lock.release();
   }
 
-  // Returns false if `timeout` passed. An infinite timeout waits like Wait().
+  // Returns false if `timeout` passed, by the monotonic clock: a step of the
+  // machine's date changes nothing. Longer than 100 years is for ever.
   bool WaitFor(Mutex* mutex, absl::Duration timeout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    if (timeout == absl::InfiniteDuration()) {
+    if (timeout > absl::Hours(24 * 365 * 100)) {
       Wait(mutex);
       return true;
     }
     std::unique_lock<std::mutex> lock(mutex->mutex_, std::adopt_lock);
-    // wait_until on the system clock: the steady clock's wait is one that
-    // ThreadSanitizer of GCC 12 does not see.
     const std::cv_status result =
-        cond_.wait_until(lock, std::chrono::system_clock::now() +
-                                   absl::ToChronoNanoseconds(timeout));
+        cond_.wait_for(lock, absl::ToChronoNanoseconds(timeout));
     lock.release();
     return result == std::cv_status::no_timeout;
   }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "base/exit_code.h"
 
 namespace millrace {
 
@@ -34,9 +35,11 @@ absl::Status ErrnoStatus(int error_number, absl::string_view what) {
     case ENOMEM:
     case EMFILE:
     case ENFILE:
+      return absl::ResourceExhaustedError(message);
     case ENOSPC:
     case EDQUOT:
-      return absl::ResourceExhaustedError(message);
+      return WithExitCode(absl::ResourceExhaustedError(message),
+                          ExitCode::kStorage);
     case ENAMETOOLONG:
     case ELOOP:
     case EISDIR:

@@ -57,8 +57,9 @@ absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
 // The status for `errno` value `error_number` after `what` failed, such as
 // "open /d/a.jpg": NotFound, PermissionDenied, ResourceExhausted (ENOMEM,
-// EMFILE, ENFILE, ENOSPC, EDQUOT), Unavailable (EIO, ESTALE, EINTR, ...), else
-// Internal.
+// EMFILE, ENFILE; also ENOSPC and EDQUOT, which carry ExitCode::kStorage),
+// InvalidArgument (ENAMETOOLONG, ELOOP, EISDIR), Unavailable (EIO, ESTALE,
+// EINTR, ...), else Internal.
 absl::Status ErrnoStatus(int error_number, absl::string_view what);
 
 }  // namespace millrace

@@ -47,14 +47,27 @@ absl::string_view Name(Layout layout) {
 }
 
 int64_t ElementCount(const Shape& shape) {
-  constexpr int64_t kLimit = int64_t{1} << 62;
+  constexpr int64_t kLimit = int64_t{1} << 59;
   int64_t count = 1;
+  bool too_large = false;
+  bool empty = false;
   for (const int64_t dimension : shape) {
     if (dimension < 0) return -1;
-    if (dimension != 0 && count > kLimit / dimension) return -1;
-    count *= dimension;
+    if (dimension == 0) {
+      empty = true;
+    } else if (count > kLimit / dimension) {
+      too_large = true;
+    } else {
+      count *= dimension;
+    }
   }
-  return count;
+  if (empty) return 0;
+  return too_large ? -1 : count;
+}
+
+int64_t TensorView::ByteCount() const {
+  const int64_t count = ElementCount(shape);
+  return count < 0 ? -1 : count * static_cast<int64_t>(ByteSize(dtype));
 }
 
 std::string ShapeToString(const Shape& shape) {

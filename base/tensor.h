@@ -40,8 +40,8 @@ absl::string_view Name(Layout layout);
 // Dimensions, outermost first; empty for a scalar.
 using Shape = absl::InlinedVector<int64_t, 4>;
 
-// Product of the dimensions; 1 for a scalar. -1 if it exceeds 2^62 or a
-// dimension is negative.
+// Product of the dimensions; 1 for a scalar. -1 if it exceeds 2^59 (so that a
+// count of bytes always fits) or a dimension is negative.
 int64_t ElementCount(const Shape& shape);
 
 // "[64, 3, 224, 224]"
@@ -53,9 +53,8 @@ struct TensorView {
   Shape shape;
   void* data = nullptr;
 
-  int64_t ByteCount() const {
-    return ElementCount(shape) * static_cast<int64_t>(ByteSize(dtype));
-  }
+  // -1 where ElementCount(shape) is.
+  int64_t ByteCount() const;
   // REQUIRES: dtype matches T.
   template <typename T>
   T* As() const {

@@ -1,55 +1,13 @@
 #include "base/thread_pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <memory>
 #include <utility>
 
-#include "absl/strings/numbers.h"
-
 namespace millrace {
-namespace {
-
-int AffinityCpus() {
-  // Machines with more CPUs than cpu_set_t holds need a larger mask.
-  for (int cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
-    cpu_set_t* set = CPU_ALLOC(cpus);
-    const size_t size = CPU_ALLOC_SIZE(cpus);
-    const int result = sched_getaffinity(0, size, set);
-    const int count = result == 0 ? CPU_COUNT_S(size, set) : 0;
-    CPU_FREE(set);
-    if (count > 0) return count;
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
-// CPUs by the cgroup's quota, or `none` if it has no limit.
-int QuotaCpus(int none) {
-  std::string quota, period;
-  // v2: "max 100000" or "200000 100000".
-  if (std::ifstream v2("/sys/fs/cgroup/cpu.max"); v2 >> quota >> period) {
-  } else {
-    std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> quota;
-    std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> period;
-  }
-  int64_t q = 0, p = 0;
-  if (!absl::SimpleAtoi(quota, &q) || !absl::SimpleAtoi(period, &p)) {
-    return none;
-  }
-  if (q <= 0 || p <= 0) return none;
-  return static_cast<int>(std::min<int64_t>(none, (q + p - 1) / p));
-}
-
-}  // namespace
-
-int AllowedCpus() {
-  const int affinity = AffinityCpus();
-  return std::max(1, QuotaCpus(affinity));
-}
 
 void SetThreadName(absl::string_view name) {
   pthread_setname_np(pthread_self(), std::string(name.substr(0, 15)).c_str());
@@ -66,12 +24,15 @@ ThreadPool::ThreadPool(int threads, absl::string_view name) {
 }
 
 ThreadPool::~ThreadPool() {
+  // Destroyed without the lock: what tasks own may call back.
+  std::deque<std::function<void()>> dropped;
   {
     MutexLock lock(&mutex_);
     stopping_ = true;
-    tasks_.clear();
+    dropped.swap(tasks_);
   }
   wake_.SignalAll();
+  dropped.clear();
   for (std::thread& thread : threads_) thread.join();
 }
 

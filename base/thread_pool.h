@@ -15,11 +15,6 @@
 
 namespace millrace {
 
-// CPUs this process may use, at least 1: the least of its affinity mask and the
-// cgroup quota (v2 or v1, rounded up), which in containers is far below the
-// machine's count.
-int AllowedCpus();
-
 // Thread-safe.
 class ThreadPool {
  public:
