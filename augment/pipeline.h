@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "augment/transforms.h"
+#include "augment/workspace.h"
 #include "base/generator.h"
 #include "base/hash.h"
 #include "base/tensor.h"
@@ -63,34 +64,6 @@ struct OutputSpec {
   int64_t ByteCount() const;
 };
 
-// Scratch memory of one thread that runs pipelines: decoder, decoded rows,
-// intermediate images. It grows to what the largest image needs and stays.
-//
-// Confined to one thread.
-class Workspace {
- public:
-  Workspace();
-  ~Workspace();
-  Workspace(Workspace&&) noexcept;
-  Workspace& operator=(Workspace&&) noexcept;
-
-  // Nanoseconds of the calling thread's time that decoding took, and everything
-  // after it, since the last TakeTimes().
-  struct Times {
-    int64_t decode_ns = 0;
-    int64_t transform_ns = 0;
-  };
-  Times TakeTimes();
-
-  // Bytes it holds.
-  int64_t ByteCount() const;
-
- private:
-  friend class Pipeline;
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
 // A sequence of transforms, ready to run.
 //
 //   MILLRACE_ASSIGN_OR_RETURN(
@@ -111,12 +84,12 @@ class Pipeline {
   static absl::StatusOr<Pipeline> Create(std::vector<Transform> transforms,
                                          const PipelineOptions& options = {});
 
-  // The usual three, for square images of `size` pixels; float32 CHW:
-  //   "train"       RandomResizedCrop, RandomHorizontalFlip, ToTensor,
-  //   Normalize "train_full"  RandomResizedCrop, RandomHorizontalFlip,
-  //   RandomRotation(10),
-  //                 ColorJitter(0.2, 0.2, 0.2), ToTensor, Normalize
-  //   "eval"        Resize(size * 256 / 224), CenterCrop, ToTensor, Normalize
+  // The usual three, for square images of `size` pixels, in float32:
+  //  * "train": RandomResizedCrop, RandomHorizontalFlip, ToTensor, Normalize;
+  //  * "train_full": RandomResizedCrop, RandomHorizontalFlip,
+  //    RandomRotation(10), ColorJitter(0.2, 0.2, 0.2), ToTensor, Normalize;
+  //  * "eval": Resize(size * 256 / 224, truncated), CenterCrop, ToTensor,
+  //    Normalize.
   // InvalidArgument for another name, listing these.
   static absl::StatusOr<Pipeline> Preset(absl::string_view name, int size,
                                          const PipelineOptions& options = {});

@@ -14,7 +14,9 @@
 #include <utility>
 #include <variant>
 
+#include "absl/status/status.h"
 #include "base/generator.h"
+#include "base/hash.h"
 
 namespace cv {
 class Mat;
@@ -75,7 +77,8 @@ struct ColorJitter {
 // To floats in [0, 1]: value / 255. From here on the image is a float tensor.
 struct ToTensor {};
 
-// (value - mean) / std for each channel, after ToTensor. std > 0.
+// (value - mean) / std for each channel, after ToTensor. std > 0. In gray mode
+// the first mean and std are taken.
 struct Normalize {
   std::array<double, 3> mean = {0.485, 0.456, 0.406};
   std::array<double, 3> std = {0.229, 0.224, 0.225};
@@ -95,6 +98,17 @@ struct Custom {
 using Transform =
     std::variant<Resize, CenterCrop, RandomResizedCrop, RandomHorizontalFlip,
                  RandomRotation, ColorJitter, ToTensor, Normalize, Custom>;
+
+// InvalidArgument, naming transform, argument and value, if one is outside its
+// range. Sizes lie in [1, 65535].
+absl::Status Validate(const Transform& transform);
+
+// "RandomResizedCrop(224, scale=(0.5, 1))": the size, and other arguments that
+// have not their default value.
+std::string ToString(const Transform& transform);
+
+// Adds kind and arguments, exactly.
+void AddToHash(const Transform& transform, Hasher* hasher);
 
 }  // namespace millrace::augment
 
