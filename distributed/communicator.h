@@ -46,8 +46,10 @@ class PendingCollective {
 // Collectives are called by all ranks in the same order, each rank from one
 // thread at a time. A failure of any rank (ReportFailure(), a time-out, a lost
 // process) makes every collective of every rank, waiting or to come, return the
-// same status soon: the cause, with "rank R (HOST): " in front and the cause's
-// exit code (base/exit_code.h) attached.
+// same status soon: the cause, with "rank R (HOST): " in front where there are
+// several ranks, and the cause's exit code (base/exit_code.h) attached. What a
+// failed collective leaves in a tensor is unspecified. A time-out is such a
+// failure, and InfiniteDuration() is none at all.
 //
 // Thread-safe: ReportFailure() and failure() from any thread, collectives as
 // said above.
@@ -79,9 +81,18 @@ class Communicator {
   // Starts replacing `tensor` (float32, float64 or int64, same type and count
   // on all ranks) by the sum over ranks. The memory must stay untouched until
   // the operation is done. For one number of ranks the same input gives the
-  // same bits.
+  // same bits, and all ranks get the same bits. InvalidArgument for another
+  // type; int64 sums wrap around.
+  //
+  // `owner` keeps the memory alive: an operation that is abandoned after a
+  // failure may go on writing there until the process ends. With null, where
+  // nobody can promise that, the sum is made in a copy.
   virtual absl::StatusOr<std::unique_ptr<PendingCollective>> StartAllReduceSum(
-      const TensorView& tensor) = 0;
+      const TensorView& tensor, std::shared_ptr<const void> owner) = 0;
+  absl::StatusOr<std::unique_ptr<PendingCollective>> StartAllReduceSum(
+      const TensorView& tensor) {
+    return StartAllReduceSum(tensor, nullptr);
+  }
 
   // Tells all ranks that this one can't go on. The first report of the job is
   // its failure; later ones are dropped. Never blocks for other ranks.

@@ -7,16 +7,21 @@
 // ranks: a compatibility class, for runs that must repeat a PyTorch run.
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/sampler.h"
+#include "distributed/torch_permutations.h"
 
 namespace millrace::distributed {
 
 struct TorchDistributedSamplerOptions {
-  // Samples in the data set. Required, > 0.
+  // Samples in the data set. Required, in [1, 2^62].
   int64_t dataset_size = 0;
+  // > 0.
   int world_size = 1;
   uint64_t seed = 0;
   // torch.randperm(dataset_size) with seed + epoch; else dataset order.
@@ -24,6 +29,9 @@ struct TorchDistributedSamplerOptions {
   // Cut the order to a multiple of world_size; else repeat its head up to one.
   bool drop_last = false;
 
+  // InvalidArgument, naming field and value: a field outside its range, or
+  // drop_last with fewer samples than ranks ("3 samples < 7 ranks"), where
+  // PyTorch gives every rank nothing.
   absl::Status Validate() const;
 };
 
@@ -36,10 +44,12 @@ struct TorchDistributedSamplerOptions {
 // Thread-safe.
 class TorchDistributedSampler : public Sampler {
  public:
-  // InvalidArgument: a field outside its range; drop_last with fewer samples
-  // than ranks ("3 samples < 7 ranks"), where PyTorch gives every rank nothing.
+  // Fails as Validate().
   static absl::StatusOr<TorchDistributedSampler> Create(
       const TorchDistributedSamplerOptions& options);
+
+  TorchDistributedSampler(TorchDistributedSampler&&) = default;
+  TorchDistributedSampler& operator=(TorchDistributedSampler&&) = default;
 
   // num_samples * world_size, as PyTorch's total_size.
   int64_t size() const override;
@@ -55,6 +65,8 @@ class TorchDistributedSampler : public Sampler {
       const TorchDistributedSamplerOptions& options);
 
   TorchDistributedSamplerOptions options_;
+  // Null without shuffling.
+  std::unique_ptr<TorchPermutations> permutations_;
 };
 
 }  // namespace millrace::distributed

@@ -4,6 +4,7 @@
 // The job this process was started in: by mpirun, by Slurm's srun, or alone.
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "distributed/communicator.h"
