@@ -37,6 +37,11 @@ TensorView View(std::vector<T>& values) {
   return {DTypeOf(T()), {static_cast<int64_t>(values.size())}, values.data()};
 }
 
+template <typename T>
+bool AllEqual(const std::vector<T>& values, T value) {
+  return values == std::vector<T>(values.size(), value);
+}
+
 // Rank `rank`'s payload: another size for each, rank 0's empty.
 std::string Payload(int rank, int scale) {
   std::string bytes(static_cast<size_t>(rank) * scale, '\0');
@@ -69,7 +74,7 @@ void RepeatsBarriers(Communicator& comm) {
 
 void GathersUnequalSizes(Communicator& comm) {
   // The last scale is above what MPI sends in one piece without asking.
-  for (const int scale : {0, 1, 1000, 700000}) {
+  for (const int scale : {0, 1, 1000, 200000}) {
     ASSERT_OK_AND_ASSIGN(const std::vector<std::string> gathered,
                          comm.AllGather(Payload(comm.rank(), scale), kLimit));
     ASSERT_EQ(gathered.size(), static_cast<size_t>(comm.size()));
@@ -81,7 +86,7 @@ void GathersUnequalSizes(Communicator& comm) {
 
 void BroadcastsFromEachRank(Communicator& comm) {
   for (int root = 0; root < comm.size(); ++root) {
-    for (const int scale : {0, 1, 700000}) {
+    for (const int scale : {0, 1, 200000}) {
       const std::string mine =
           comm.rank() == root ? Payload(root + 1, scale) : "ignored";
       ASSERT_OK_AND_ASSIGN(const std::string bytes,
@@ -112,13 +117,17 @@ void SumsExactly(Communicator& comm, int64_t count) {
   ASSERT_OK(sum->Wait(kLimit));
   EXPECT_TRUE(sum->Done());
   const int64_t factor = int64_t{comm.size()} * (comm.size() + 1) / 2;
+  // Compared as a whole: gtest's own comparisons of a million elements take
+  // longer than the sum.
+  std::vector<T> expected(count);
   for (int64_t i = 0; i < count; ++i) {
-    ASSERT_EQ(values[i], static_cast<T>(factor * (i % 97))) << "element " << i;
+    expected[i] = static_cast<T>(factor * (i % 97));
   }
+  EXPECT_TRUE(values == expected);
 }
 
 void SumsEachType(Communicator& comm) {
-  for (const int64_t count : {0, 1, 1000, 1000003}) {
+  for (const int64_t count : {0, 1, 1000, 400009}) {
     SumsExactly<float>(comm, count);
     SumsExactly<double>(comm, count);
     SumsExactly<int64_t>(comm, count);
@@ -153,7 +162,8 @@ void KeepsSeveralSumsInFlight(Communicator& comm) {
   const int w = comm.size();
   for (int k = kSums - 1; k >= 0; --k) {
     ASSERT_OK(sums[k]->Wait(kLimit));
-    EXPECT_THAT(*buffers[k], Each(static_cast<float>(k * w + w * (w - 1) / 2)));
+    EXPECT_TRUE(
+        AllEqual(*buffers[k], static_cast<float>(k * w + w * (w - 1) / 2)));
   }
 }
 
@@ -165,7 +175,7 @@ void SumsProgressByThemselves(Communicator& comm) {
   while (!sum->Done() && absl::Now() < limit) std::this_thread::yield();
   EXPECT_TRUE(sum->Done());
   EXPECT_OK(sum->Wait(absl::ZeroDuration()));
-  EXPECT_THAT(values, Each(static_cast<double>(comm.size())));
+  EXPECT_TRUE(AllEqual(values, static_cast<double>(comm.size())));
 }
 
 void DestroyingASumWaitsForIt(Communicator& comm) {
@@ -174,7 +184,7 @@ void DestroyingASumWaitsForIt(Communicator& comm) {
     ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PendingCollective> sum,
                          comm.StartAllReduceSum(View(values)));
   }
-  EXPECT_THAT(values, Each(3 * comm.size()));
+  EXPECT_TRUE(AllEqual(values, int64_t{3} * comm.size()));
 }
 
 void SumsAreTheSameBitsEverywhere(Communicator& comm) {
@@ -278,7 +288,7 @@ absl::Status FailsDuringBroadcast(Communicator& comm) {
 
 absl::Status FailsDuringSum(Communicator& comm) {
   return FailDuring(comm, [](Communicator& c) -> absl::Status {
-    std::vector<float> values(1000000, 1.0f);
+    std::vector<float> values(400000, 1.0f);
     auto sum = c.StartAllReduceSum(View(values));
     if (!sum.ok()) return sum.status();
     return (*sum)->Wait(kLimit);
@@ -287,7 +297,7 @@ absl::Status FailsDuringSum(Communicator& comm) {
 
 absl::Status FailsWithSumsUnwaited(Communicator& comm) {
   return FailDuring(comm, [](Communicator& c) -> absl::Status {
-    std::vector<float> values(1000000, 1.0f);
+    std::vector<float> values(400000, 1.0f);
     {
       auto sum = c.StartAllReduceSum(View(values));
       if (!sum.ok()) return sum.status();
