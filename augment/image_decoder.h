@@ -36,7 +36,7 @@ class ImageDecoder {
   // Writes the pixels of `request.region` to `out`, whose size is the region's;
   // its channels decide what they become: 3 is R, G, B (grey: three equal
   // ones), 1 is Pillow's luminance. An alpha channel is dropped, EXIF
-  // orientation ignored.
+  // orientation ignored (TIFF's own tag is not EXIF).
   //  * DataLoss: truncated or damaged; the message says how.
   //  * Unimplemented: a scale that this decoder doesn't have.
   //  * ResourceExhausted: no memory.

@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "augment/jpeg/jpeg_markers.h"
+#include "augment/pnm_header.h"
 #include "augment/tiff_header.h"
 #include "base/status_macros.h"
 
@@ -115,27 +116,9 @@ absl::StatusOr<ImageHeader> ReadBmp(absl::string_view bytes) {
                     static_cast<int32_t>(Little32(bytes, 18)), 3);
 }
 
-// "P6", then width and height in decimal, between white space and comments.
 absl::StatusOr<ImageHeader> ReadPnm(absl::string_view bytes) {
-  size_t i = 2;
-  int64_t numbers[2] = {0, 0};
-  for (int64_t& number : numbers) {
-    while (i < bytes.size() &&
-           (absl::ascii_isspace(bytes[i]) || bytes[i] == '#')) {
-      if (bytes[i] == '#') i = std::min(bytes.find('\n', i), bytes.size() - 1);
-      ++i;
-    }
-    if (i < bytes.size() && !absl::ascii_isdigit(bytes[i])) {
-      return absl::DataLossError("damaged PNM: width or height is no number");
-    }
-    while (i < bytes.size() && absl::ascii_isdigit(bytes[i])) {
-      number = std::min<int64_t>(number * 10 + (bytes[i] - '0'), 1LL << 40);
-      ++i;
-    }
-  }
-  if (i >= bytes.size()) return Truncated(ImageFormat::kPnm, bytes.size());
-  const bool colour = bytes[1] == '3' || bytes[1] == '6';
-  return MakeHeader(ImageFormat::kPnm, numbers[1], numbers[0], colour ? 3 : 1);
+  MILLRACE_ASSIGN_OR_RETURN(const PnmHeader pnm, ReadPnmHeader(bytes));
+  return MakeHeader(ImageFormat::kPnm, pnm.height, pnm.width, pnm.channels);
 }
 
 // RIFF header of 12 bytes, then a chunk of one of three kinds.
@@ -144,6 +127,9 @@ absl::StatusOr<ImageHeader> ReadWebp(absl::string_view bytes) {
   if (bytes.size() < 30) return Truncated(kFormat, bytes.size());
   const absl::string_view kind = bytes.substr(12, 4);
   if (kind == "VP8X") {
+    if ((ByteAt(bytes, 20) & 2) != 0) {
+      return absl::DataLossError("an animated WebP is not supported");
+    }
     return MakeHeader(kFormat, Little24(bytes, 27) + 1, Little24(bytes, 24) + 1,
                       (ByteAt(bytes, 20) & 0x10) != 0 ? 4 : 3);
   }
@@ -160,17 +146,20 @@ absl::StatusOr<ImageHeader> ReadWebp(absl::string_view bytes) {
 }
 
 absl::StatusOr<ImageHeader> ReadTiff(absl::string_view bytes) {
-  MILLRACE_ASSIGN_OR_RETURN(const TiffHeader tiff, ReadTiffHeader(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(TiffHeader tiff, ReadTiffHeader(bytes));
+  if (tiff.sample_format != 1 || (tiff.bits > 8 && tiff.bits != 16)) {
+    return absl::DataLossError(absl::StrCat(
+        "a TIFF of ", tiff.bits, " bits a sample (format ", tiff.sample_format,
+        ") is not supported: only unsigned ones of 1 to 8 and 16 bits"));
+  }
+  if (tiff.orientation >= 5 && tiff.orientation <= 8) {
+    std::swap(tiff.height, tiff.width);
+  }
   MILLRACE_ASSIGN_OR_RETURN(
       ImageHeader header,
       MakeHeader(ImageFormat::kTiff, tiff.height, tiff.width, tiff.channels));
-  header.working_bytes *= std::max(1, tiff.bits / 8);
+  if (tiff.bits == 16) header.working_bytes *= 2;
   return header;
-}
-
-bool IsPnm(absl::string_view bytes) {
-  return bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
-         (absl::ascii_isspace(bytes[2]) || bytes[2] == '#');
 }
 
 absl::Status UnknownFormat(absl::string_view bytes) {

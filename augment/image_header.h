@@ -26,7 +26,8 @@ absl::string_view Name(ImageFormat format);
 
 struct ImageHeader {
   ImageFormat format = ImageFormat::kJpeg;
-  // Pixels, > 0, as stored: an EXIF orientation is not applied.
+  // Pixels, > 0, as decoded: an EXIF orientation is not applied, but TIFF's own
+  // is, as in Pillow.
   int height = 0;
   int width = 0;
   // Channels as stored: 1 grey, 2 grey and alpha, 3 colour, 4 colour and alpha

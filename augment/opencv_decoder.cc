@@ -2,8 +2,11 @@
 
 #include <exception>
 #include <new>
+#include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "augment/cerr_capture.h"
 #include "augment/image_structure.h"
 #include "augment/luminance.h"
 #include "augment/opencv_setup.h"
@@ -38,10 +41,30 @@ void ConvertRow(const T* bgr, const ImageView& out, int y) {
   }
 }
 
+absl::Status NoMemory(ImageFormat format) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no memory for decoding a ", Name(format)));
+}
+
+// The line in which OpenCV tells why it failed, without its source file's name.
+std::string ReasonOf(absl::string_view text) {
+  constexpr absl::string_view kBefore = "error: ";
+  const size_t before = text.find(kBefore);
+  if (before == absl::string_view::npos) return "OpenCV can't decode it";
+  text.remove_prefix(before + kBefore.size());
+  text = text.substr(0, text.find(" in function "));
+  return std::string(
+      absl::StripAsciiWhitespace(text.substr(0, text.find('\n'))));
+}
+
 // OpenCV throws; from here on there are statuses.
 absl::Status DecodeAll(absl::string_view bytes, ImageFormat format,
                        cv::Mat* image) {
-  const std::string what = absl::StrCat("damaged ", Name(format));
+  const CerrCapture capture;
+  const auto damaged = [format](absl::string_view text) {
+    return absl::DataLossError(
+        absl::StrCat("damaged ", Name(format), ": ", ReasonOf(text)));
+  };
   try {
     const cv::_InputArray input(reinterpret_cast<const uint8_t*>(bytes.data()),
                                 static_cast<int>(bytes.size()));
@@ -49,28 +72,24 @@ absl::Status DecodeAll(absl::string_view bytes, ImageFormat format,
         input,
         cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH | cv::IMREAD_IGNORE_ORIENTATION,
         image);
-  } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for decoding a ", Name(format)));
   } catch (const cv::Exception& e) {
-    if (e.code == cv::Error::StsNoMem) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("no memory for decoding a ", Name(format)));
-    }
-    return absl::DataLossError(absl::StrCat(what, ": ", e.err));
+    if (e.code == cv::Error::StsNoMem) return NoMemory(format);
+    return damaged(e.what());
+  } catch (const std::bad_alloc&) {
+    return NoMemory(format);
   } catch (const std::exception& e) {
-    return absl::DataLossError(absl::StrCat(what, ": ", e.what()));
+    return damaged(e.what());
   }
-  if (image->empty()) {
-    return absl::DataLossError(absl::StrCat(what, ": OpenCV can't decode it"));
-  }
+  if (image->empty()) return damaged(capture.text());
   return absl::OkStatus();
 }
 
 }  // namespace
 
+// Both are kept for their memory.
 struct OpencvDecoder::Impl {
   cv::Mat image;
+  std::string rewritten;
 };
 
 OpencvDecoder::OpencvDecoder() : impl_(std::make_unique<Impl>()) {
@@ -79,7 +98,8 @@ OpencvDecoder::OpencvDecoder() : impl_(std::make_unique<Impl>()) {
 OpencvDecoder::~OpencvDecoder() = default;
 
 int64_t OpencvDecoder::ScratchBytes() const {
-  return static_cast<int64_t>(impl_->image.total() * impl_->image.elemSize());
+  return static_cast<int64_t>(impl_->image.total() * impl_->image.elemSize() +
+                              impl_->rewritten.capacity());
 }
 
 absl::Status OpencvDecoder::Decode(absl::string_view bytes,

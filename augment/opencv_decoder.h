@@ -1,7 +1,7 @@
 #ifndef MILLRACE_AUGMENT_OPENCV_DECODER_H_
 #define MILLRACE_AUGMENT_OPENCV_DECODER_H_
 
-// Decodes what isn't JPEG (PNG, BMP, PNM, TIFF, WebP) by OpenCV.
+// Decodes PNG, BMP, TIFF and WebP by OpenCV.
 
 #include <cstdint>
 #include <memory>
@@ -31,7 +31,6 @@ class OpencvDecoder : public ImageDecoder {
   int64_t ScratchBytes() const override;
 
  private:
-  // The decoded image, kept for its memory.
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "augment/apply_transform.h"
-#include "augment/luminance.h"
+#include "augment/convert_channels.h"
 #include "augment/opencv_setup.h"
 #include "augment/random_resized_crop.h"
 #include "augment/to_tensor.h"
@@ -68,25 +68,6 @@ absl::StatusOr<Checked> Check(const std::vector<Transform>& transforms) {
         "CenterCrop, or Resize with a width");
   }
   return result;
-}
-
-// Pixels of the region, in as many channels as `out` has.
-void ConvertPixels(const ConstImageView& source, const ImageView& out) {
-  if (source.channels == out.channels) {
-    CopyImage(source, out);
-    return;
-  }
-  for (int y = 0; y < out.height; ++y) {
-    const uint8_t* from = source.row(y);
-    uint8_t* to = out.row(y);
-    for (int x = 0; x < out.width; ++x) {
-      if (out.channels == 1) {
-        to[x] = Luminance(from[3 * x], from[3 * x + 1], from[3 * x + 2]);
-      } else {
-        std::fill_n(to + 3 * x, 3, from[x]);
-      }
-    }
-  }
 }
 
 bool IsEncoded(const ImageSource& source) {
@@ -249,7 +230,7 @@ absl::Status Pipeline::Impl::Decode(const ImageSource& source,
         reinterpret_cast<const uint8_t*>(source.bytes.data()), source.height,
         source.width, source.channels,
         ptrdiff_t{source.width} * source.channels};
-    ConvertPixels(pixels.Crop(region), image);
+    ConvertChannels(pixels.Crop(region), image);
   }
   workspace->stage.Accept(image);
   return absl::OkStatus();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -9,11 +10,18 @@
 namespace millrace::augment {
 namespace {
 
-// Tags of a directory entry.
-constexpr uint64_t kImageWidth = 256;
-constexpr uint64_t kImageLength = 257;
-constexpr uint64_t kBitsPerSample = 258;
-constexpr uint64_t kSamplesPerPixel = 277;
+enum Tag : uint64_t {
+  kImageWidth = 256,
+  kImageLength = 257,
+  kBitsPerSample = 258,
+  kStripOffsets = 273,
+  kOrientation = 274,
+  kSamplesPerPixel = 277,
+  kStripByteCounts = 279,
+  kTileOffsets = 324,
+  kTileByteCounts = 325,
+  kSampleFormat = 339,
+};
 
 // Numbers of 1 to 8 bytes in the file's byte order.
 class NumberReader {
@@ -40,7 +48,7 @@ class NumberReader {
   bool big_endian_;
 };
 
-// Bytes of a value of a field type; 0 for those that sizes don't have.
+// Bytes of a value of a field type; 0 for types that these tags don't have.
 int ByteSizeOfType(uint64_t type) {
   switch (type) {
     case 1:
@@ -56,32 +64,92 @@ int ByteSizeOfType(uint64_t type) {
   }
 }
 
-void TakeEntry(uint64_t tag, uint64_t value, TiffHeader* header) {
-  const int64_t bounded =
-      static_cast<int64_t>(std::min<uint64_t>(value, uint64_t{1} << 40));
+// The numbers of one entry of the directory.
+struct Values {
+  uint64_t count = 0;
+  uint64_t position = 0;
+  int size = 0;
+
+  bool Read(const NumberReader& reader, uint64_t i, uint64_t* value) const {
+    return i < count && reader.Read(position + i * size, size, value);
+  }
+};
+
+// Where the parts of the directory and its entries lie: classic TIFF, BigTIFF.
+struct Format {
+  int directory_at;
+  int count_size;
+  int entry_size;
+  // Of an entry's count, and of its value or the value's place.
+  int field_size;
+};
+constexpr Format kClassic = {4, 2, 12, 4};
+constexpr Format kBig = {8, 8, 20, 8};
+
+// What of the directory is of use here.
+struct Directory {
+  TiffHeader header;
+  Values offsets;
+  Values byte_counts;
+};
+
+void TakeEntry(const NumberReader& reader, uint64_t tag, const Values& values,
+               Directory* directory) {
+  constexpr uint64_t kMost = uint64_t{1} << 40;
+  TiffHeader& header = directory->header;
+  uint64_t first = 0;
+  if (!values.Read(reader, 0, &first)) return;
+  const auto number = static_cast<int64_t>(std::min(first, kMost));
+  const auto small = static_cast<int>(std::min<uint64_t>(first, 1024));
   switch (tag) {
     case kImageWidth:
-      header->width = bounded;
+      header.width = number;
       break;
     case kImageLength:
-      header->height = bounded;
+      header.height = number;
       break;
     case kBitsPerSample:
-      header->bits = static_cast<int>(std::min<int64_t>(bounded, 64));
+      header.bits = small;
+      break;
+    case kOrientation:
+      header.orientation = small;
       break;
     case kSamplesPerPixel:
-      header->channels = static_cast<int>(std::min<int64_t>(bounded, 64));
+      header.channels = small;
+      break;
+    case kSampleFormat:
+      header.sample_format = small;
+      break;
+    case kStripOffsets:
+    case kTileOffsets:
+      directory->offsets = values;
+      break;
+    case kStripByteCounts:
+    case kTileByteCounts:
+      directory->byte_counts = values;
       break;
   }
 }
 
-// Where the parts of a directory and its entries lie, for both kinds of file.
-struct Sizes {
-  int count;
-  int entry;
-  // Bytes of an entry's count field, and of its value.
-  int field;
-};
+// The end of the data, or the largest number there is where the lists
+// themselves reach beyond the file.
+uint64_t DataEnd(const NumberReader& reader, const Directory& directory) {
+  constexpr uint64_t kBeyond = std::numeric_limits<uint64_t>::max();
+  uint64_t end = 0;
+  const uint64_t count =
+      std::min(directory.offsets.count, directory.byte_counts.count);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t offset = 0;
+    uint64_t size = 0;
+    if (!directory.offsets.Read(reader, i, &offset) ||
+        !directory.byte_counts.Read(reader, i, &size) ||
+        size > kBeyond - offset) {
+      return kBeyond;
+    }
+    end = std::max(end, offset + size);
+  }
+  return end;
+}
 
 }  // namespace
 
@@ -96,40 +164,40 @@ absl::StatusOr<TiffHeader> ReadTiffHeader(absl::string_view bytes) {
     return absl::DataLossError(
         absl::StrCat("damaged TIFF: unknown version ", version));
   }
-  const bool big = version == 43;
-  const Sizes sizes = big ? Sizes{8, 20, 8} : Sizes{2, 12, 4};
+  const Format& format = version == 42 ? kClassic : kBig;
 
-  uint64_t directory = 0;
+  uint64_t position = 0;
   uint64_t entries = 0;
-  if (!reader.Read(big ? 8 : 4, sizes.field, &directory) ||
-      !reader.Read(directory, sizes.count, &entries)) {
+  if (!reader.Read(format.directory_at, format.field_size, &position) ||
+      !reader.Read(position, format.count_size, &entries)) {
     return truncated;
   }
-  TiffHeader header;
-  for (uint64_t i = 0; i < std::min<uint64_t>(entries, 4096); ++i) {
-    const uint64_t entry = directory + sizes.count + i * sizes.entry;
+  position += format.count_size;
+  Directory directory;
+  for (uint64_t i = 0; i < entries; ++i, position += format.entry_size) {
     uint64_t tag = 0;
     uint64_t type = 0;
-    uint64_t count = 0;
-    uint64_t value = 0;
-    if (!reader.Read(entry, 2, &tag) || !reader.Read(entry + 2, 2, &type) ||
-        !reader.Read(entry + 4, sizes.field, &count)) {
+    Values values;
+    if (!reader.Read(position, 2, &tag) ||
+        !reader.Read(position + 2, 2, &type) ||
+        !reader.Read(position + 4, format.field_size, &values.count)) {
       return truncated;
     }
-    const int size = ByteSizeOfType(type);
-    if (size == 0) continue;
-    uint64_t position = entry + 4 + sizes.field;
+    values.size = ByteSizeOfType(type);
+    if (values.size == 0) continue;
+    values.position = position + 4 + format.field_size;
     // Values that don't fit into the entry lie where it points.
-    if (count > static_cast<uint64_t>(sizes.field / size) &&
-        !reader.Read(position, sizes.field, &position)) {
+    if (values.count > static_cast<uint64_t>(format.field_size / values.size) &&
+        !reader.Read(values.position, format.field_size, &values.position)) {
       return truncated;
     }
-    if (reader.Read(position, size, &value)) TakeEntry(tag, value, &header);
+    TakeEntry(reader, tag, values, &directory);
   }
-  if (header.height == 0 || header.width == 0) {
+  if (directory.header.height == 0 || directory.header.width == 0) {
     return absl::DataLossError("damaged TIFF: no width and height");
   }
-  return header;
+  directory.header.data_end = DataEnd(reader, directory);
+  return directory.header;
 }
 
 }  // namespace millrace::augment

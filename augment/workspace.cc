@@ -16,8 +16,8 @@ Workspace::Times Workspace::TakeTimes() {
 }
 
 int64_t Workspace::ByteCount() const {
-  return impl_->jpeg.ScratchBytes() + impl_->opencv.ScratchBytes() +
-         impl_->stage.ByteCount();
+  return impl_->jpeg.ScratchBytes() + impl_->pnm.ScratchBytes() +
+         impl_->opencv.ScratchBytes() + impl_->stage.ByteCount();
 }
 
 }  // namespace millrace::augment

@@ -5,6 +5,7 @@
 #include "augment/image_stage.h"
 #include "augment/jpeg/jpeg_decoder.h"
 #include "augment/opencv_decoder.h"
+#include "augment/pnm_decoder.h"
 #include "augment/workspace.h"
 
 namespace millrace::augment {
@@ -12,11 +13,18 @@ namespace millrace::augment {
 // What a workspace has in it; for Pipeline alone.
 struct Workspace::Impl {
   ImageDecoder* DecoderOf(ImageFormat format) {
-    if (format == ImageFormat::kJpeg) return &jpeg;
-    return &opencv;
+    switch (format) {
+      case ImageFormat::kJpeg:
+        return &jpeg;
+      case ImageFormat::kPnm:
+        return &pnm;
+      default:
+        return &opencv;
+    }
   }
 
   JpegDecoder jpeg;
+  PnmDecoder pnm;
   OpencvDecoder opencv;
   ImageStage stage;
   Times times;

@@ -106,7 +106,8 @@ absl::StatusOr<std::optional<Segment>> JpegMarkerReader::Next() {
     }
     if (left < length) {
       return absl::DataLossError(absl::StrFormat(
-          "truncated JPEG: segment FF%02X at byte %d ends behind byte %d",
+          "truncated JPEG: the rest of segment FF%02X at byte %d missing behind "
+          "byte %d",
           marker, position_ - 2, bytes_.size()));
     }
     const absl::string_view payload = bytes_.substr(position_ + 2, length - 2);

@@ -47,33 +47,33 @@ uint32_t PixelCrcOf(std::vector<Transform> transforms) {
   return CrcOf(std::move(transforms), {.layout = Layout::kHWC});
 }
 
-TEST(PipelineGoldenTest, SourceIsTheAgreedOne) {
+TEST(PipelineGoldensTest, SourceIsTheAgreedOne) {
   EXPECT_EQ(PixelCrcOf({CenterCrop{.size = kHeight, .width = kWidth}}),
             0xa6b20f04);
 }
 
-TEST(PipelineGoldenTest, ResizeToPairMatchesPillow) {
+TEST(PipelineGoldensTest, ResizeToPairMatchesPillow) {
   EXPECT_EQ(PixelCrcOf({Resize{.size = 24, .width = 32}}), 0x238d9dd7);
   EXPECT_EQ(PixelCrcOf({Resize{.size = 96, .width = 128}}), 0x18bbaac2);
 }
 
-TEST(PipelineGoldenTest, ResizeOfShortSideMatchesTorchvision) {
+TEST(PipelineGoldensTest, ResizeOfShortSideMatchesTorchvision) {
   EXPECT_EQ(
       PixelCrcOf({Resize{.size = 30}, CenterCrop{.size = 30, .width = 40}}),
       0x132d0c4a);
 }
 
-TEST(PipelineGoldenTest, CenterCropMatchesTorchvision) {
+TEST(PipelineGoldensTest, CenterCropMatchesTorchvision) {
   EXPECT_EQ(PixelCrcOf({CenterCrop{.size = 33}}), 0xf52c52f6);
 }
 
-TEST(PipelineGoldenTest, TensorsMatchTorchvision) {
+TEST(PipelineGoldensTest, TensorsMatchTorchvision) {
   const CenterCrop whole = {.size = kHeight, .width = kWidth};
   EXPECT_EQ(CrcOf({whole, ToTensor{}}, {}), 0x8c199ee7);
   EXPECT_EQ(CrcOf({whole, ToTensor{}, Normalize{}}, {}), 0x63164fa1);
 }
 
-TEST(PipelineGoldenTest, WholeTrainingPipelineMatchesTorchvision) {
+TEST(PipelineGoldensTest, WholeTrainingPipelineMatchesTorchvision) {
   EXPECT_EQ(CrcOf({RandomResizedCrop{.size = 32}, RandomHorizontalFlip{},
                    ColorJitter{.brightness = 0.4,
                                .contrast = 0.4,
