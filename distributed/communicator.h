@@ -28,8 +28,8 @@ namespace millrace::distributed {
 // Thread-compatible.
 class PendingCollective {
  public:
-  // Waits for the end (without limit but for failures) unless Wait() has
-  // returned: the memory is the caller's again afterwards.
+  // Never blocks. The collective goes on by itself, since the other ranks count
+  // on this one's part.
   virtual ~PendingCollective() = default;
 
   // True once Wait() would not block.
@@ -79,14 +79,15 @@ class Communicator {
                                                 absl::Duration timeout) = 0;
 
   // Starts replacing `tensor` (float32, float64 or int64, same type and count
-  // on all ranks) by the sum over ranks. The memory must stay untouched until
-  // the operation is done. For one number of ranks the same input gives the
-  // same bits, and all ranks get the same bits. InvalidArgument for another
-  // type; int64 sums wrap around.
+  // on all ranks) by the sum over ranks, which is there when Wait() has
+  // returned. For one number of ranks the same input gives the same bits, and
+  // all ranks get the same bits. InvalidArgument for another type; int64 sums
+  // wrap around.
   //
-  // `owner` keeps the memory alive: an operation that is abandoned after a
-  // failure may go on writing there until the process ends. With null, where
-  // nobody can promise that, the sum is made in a copy.
+  // `owner` keeps the memory alive, and nobody else touches it until the
+  // collective is done: it is summed in place, and one that was abandoned after
+  // a failure may go on writing there until the process ends. With null, where
+  // the caller can't promise that, the sum is made in a copy.
   virtual absl::StatusOr<std::unique_ptr<PendingCollective>> StartAllReduceSum(
       const TensorView& tensor, std::shared_ptr<const void> owner) = 0;
   absl::StatusOr<std::unique_ptr<PendingCollective>> StartAllReduceSum(

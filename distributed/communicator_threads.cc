@@ -219,25 +219,28 @@ void Group::Leave(int rank) {
 class ThreadCollective : public PendingCollective {
  public:
   ThreadCollective(std::shared_ptr<Group> group, int rank,
-                   std::shared_ptr<Operation> operation)
+                   std::shared_ptr<Operation> operation,
+                   std::unique_ptr<TensorCopy> copy)
       : group_(std::move(group)),
         rank_(rank),
-        operation_(std::move(operation)) {}
-
-  ~ThreadCollective() override {
-    group_->Wait(rank_, *operation_, absl::InfiniteDuration()).IgnoreError();
-  }
+        operation_(std::move(operation)),
+        copy_(std::move(copy)) {}
 
   bool Done() const override { return group_->Done(*operation_); }
 
   absl::Status Wait(absl::Duration timeout) override {
-    return group_->Wait(rank_, *operation_, timeout);
+    MILLRACE_RETURN_IF_ERROR(group_->Wait(rank_, *operation_, timeout));
+    if (copy_ != nullptr) copy_->WriteBack();
+    copy_ = nullptr;
+    return absl::OkStatus();
   }
 
  private:
   const std::shared_ptr<Group> group_;
   const int rank_;
   const std::shared_ptr<Operation> operation_;
+  // Null if summed in place, or written back.
+  std::unique_ptr<TensorCopy> copy_;
 };
 
 class ThreadCommunicator : public Communicator {
@@ -281,14 +284,19 @@ class ThreadCommunicator : public Communicator {
   absl::StatusOr<std::unique_ptr<PendingCollective>> StartAllReduceSum(
       const TensorView& tensor, std::shared_ptr<const void> owner) override {
     MILLRACE_RETURN_IF_ERROR(CheckSummable(tensor));
+    std::unique_ptr<TensorCopy> copy;
+    TensorView summand = tensor;
+    if (owner == nullptr) {
+      copy = std::make_unique<TensorCopy>(tensor);
+      summand = copy->view();
+      owner = copy->owner();
+    }
     MILLRACE_ASSIGN_OR_RETURN(
         std::shared_ptr<Operation> operation,
-        group_->Arrive(rank_,
-                       absl::StrCat("sum of ", ElementCount(tensor.shape), " ",
-                                    Name(tensor.dtype)),
-                       /*bytes=*/"", &tensor, std::move(owner)));
-    return std::make_unique<ThreadCollective>(group_, rank_,
-                                              std::move(operation));
+        group_->Arrive(rank_, DescribeSum(tensor), /*bytes=*/"", &summand,
+                       std::move(owner)));
+    return std::make_unique<ThreadCollective>(
+        group_, rank_, std::move(operation), std::move(copy));
   }
 
   void ReportFailure(const absl::Status& cause) override {

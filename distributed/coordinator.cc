@@ -2,27 +2,22 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <random>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "base/exit_code.h"
 #include "base/hash.h"
-#include "base/logging.h"
 #include "base/status_macros.h"
-#include "distributed/rank_list.h"
+#include "distributed/disagreement.h"
 
 namespace millrace::distributed {
 namespace {
 
-// One value of a field, and who has it.
-struct ValueHolders {
-  std::string value;
-  std::vector<int> ranks;
-};
+// Fields that a disagreement spells out.
+constexpr size_t kMaxFieldsNamed = 5;
 
 std::string Encode(const Terms& terms) {
   std::string bytes;
@@ -58,40 +53,6 @@ absl::StatusOr<Terms> Decode(absl::string_view bytes) {
   return terms;
 }
 
-// The values in `values` (by rank), the one that most ranks have first.
-std::vector<ValueHolders> GroupByValue(const std::vector<std::string>& values) {
-  std::vector<ValueHolders> groups;
-  std::map<absl::string_view, size_t> place;
-  for (size_t rank = 0; rank < values.size(); ++rank) {
-    const auto [it, is_new] = place.emplace(values[rank], groups.size());
-    if (is_new) groups.push_back({values[rank], {}});
-    groups[it->second].ranks.push_back(static_cast<int>(rank));
-  }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const ValueHolders& a, const ValueHolders& b) {
-                     return a.ranks.size() > b.ranks.size();
-                   });
-  return groups;
-}
-
-// "seed: 1 on ranks 0, 2-3; 2 on rank 1"
-std::string DescribeDifference(absl::string_view name,
-                               const std::vector<ValueHolders>& groups) {
-  return absl::StrCat(
-      name, ": ",
-      absl::StrJoin(groups, "; ",
-                    [](std::string* out, const ValueHolders& group) {
-                      absl::StrAppend(out, EscapeForMessage(group.value),
-                                      " on ", RanksToString(group.ranks));
-                    }));
-}
-
-absl::Status Disagreement(absl::string_view what, absl::string_view fields) {
-  return WithExitCode(absl::FailedPreconditionError(
-                          absl::StrCat(what, ": ranks disagree on ", fields)),
-                      ExitCode::kUsage);
-}
-
 // Every field of any rank once, in the order of the first rank that has it.
 std::vector<std::string> FieldNames(const std::vector<Terms>& terms_of) {
   std::vector<std::string> names;
@@ -115,13 +76,20 @@ std::string ValueOf(const Terms& terms, const std::string& name) {
 std::string DescribeDifferences(const std::vector<Terms>& terms_of) {
   std::vector<std::string> fields;
   for (const std::string& name : FieldNames(terms_of)) {
-    std::vector<std::string> values;
-    for (const Terms& terms : terms_of) values.push_back(ValueOf(terms, name));
-    const std::vector<ValueHolders> groups = GroupByValue(values);
-    if (groups.size() > 1) fields.push_back(DescribeDifference(name, groups));
+    std::vector<RankValue> values;
+    for (size_t rank = 0; rank < terms_of.size(); ++rank) {
+      values.push_back({static_cast<int>(rank), ValueOf(terms_of[rank], name)});
+    }
+    std::string difference = DescribeDifference(name, values);
+    if (!difference.empty()) fields.push_back(std::move(difference));
   }
   // Equal values of every name, and yet other bytes.
   if (fields.empty()) return "the order of the fields";
+  if (fields.size() > kMaxFieldsNamed) {
+    const size_t more = fields.size() - kMaxFieldsNamed;
+    fields.resize(kMaxFieldsNamed);
+    fields.push_back(absl::StrCat(more, " more"));
+  }
   return absl::StrJoin(fields, "; and on ");
 }
 
@@ -148,7 +116,7 @@ absl::Status Coordinator::Agree(const std::string& what, const Terms& terms) {
     MILLRACE_ASSIGN_OR_RETURN(Terms decoded, Decode(encoded));
     terms_of.push_back(std::move(decoded));
   }
-  return Disagreement(what, DescribeDifferences(terms_of));
+  return DisagreementError(what, DescribeDifferences(terms_of));
 }
 
 absl::StatusOr<uint64_t> Coordinator::AgreeOnSeed(
@@ -160,21 +128,16 @@ absl::StatusOr<uint64_t> Coordinator::AgreeOnSeed(
       absl::StrCat(seed.has_value() ? "user " : "draw ", offer);
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::string> offers,
                             communicator_->AllGather(bytes, timeout_));
-  std::vector<std::string> given;
-  std::vector<int> givers;
+  std::vector<RankValue> given;
   for (size_t rank = 0; rank < offers.size(); ++rank) {
-    if (offers[rank].compare(0, 5, "user ") != 0) continue;
-    given.push_back(offers[rank].substr(5));
-    givers.push_back(static_cast<int>(rank));
-  }
-  std::vector<ValueHolders> groups = GroupByValue(given);
-  if (groups.size() > 1) {
-    for (ValueHolders& group : groups) {
-      for (int& rank : group.ranks) rank = givers[rank];
+    if (offers[rank].compare(0, 5, "user ") == 0) {
+      given.push_back({static_cast<int>(rank), offers[rank].substr(5)});
     }
-    return Disagreement("start", DescribeDifference("seed", groups));
   }
-  const std::string agreed = given.empty() ? offers[0].substr(5) : given[0];
+  const std::string difference = DescribeDifference("seed", given);
+  if (!difference.empty()) return DisagreementError("start", difference);
+  const std::string agreed =
+      given.empty() ? offers[0].substr(5) : given[0].value;
   uint64_t value = 0;
   if (!absl::SimpleAtoi(agreed, &value)) {
     return absl::DataLossError("a rank's seed can't be read");

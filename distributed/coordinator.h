@@ -32,9 +32,9 @@ class Coordinator {
 
   // OK on all ranks if all passed the same terms. Else FailedPrecondition with
   // exit code 2 on all ranks, and the same text: each field that differs, with
-  // its values and the ranks that have them, most first ("ranks disagree on
-  // seed: 1 on ranks 0, 2-3; 2 on rank 1"). `what` names the occasion ("epoch
-  // 3").
+  // its values and the ranks that have them, most first ("epoch 3: ranks
+  // disagree on seed: 1 on ranks 0, 2-3; 2 on rank 1"); after the fifth field
+  // only how many more. `what` names the occasion ("epoch 3").
   absl::Status Agree(const std::string& what, const Terms& terms);
 
   // The job's seed: the one the user gave, where all ranks that have one have

@@ -6,19 +6,24 @@
 
 namespace millrace::distributed {
 
-std::string RanksToString(absl::Span<const int> ranks) {
-  if (ranks.empty()) return "no rank";
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t first = 0; first < ranks.size();) {
+std::string JoinRuns(absl::Span<const int> numbers) {
+  std::string text;
+  for (size_t first = 0; first < numbers.size();) {
     size_t last = first;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) {
+    while (last + 1 < numbers.size() &&
+           numbers[last + 1] == numbers[last] + 1) {
       ++last;
     }
-    absl::StrAppend(&text, first == 0 ? "" : ", ", ranks[first]);
-    if (last > first) absl::StrAppend(&text, "-", ranks[last]);
+    absl::StrAppend(&text, first == 0 ? "" : ", ", numbers[first]);
+    if (last > first) absl::StrAppend(&text, "-", numbers[last]);
     first = last + 1;
   }
   return text;
+}
+
+std::string RanksToString(absl::Span<const int> ranks) {
+  if (ranks.empty()) return "no rank";
+  return absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", JoinRuns(ranks));
 }
 
 }  // namespace millrace::distributed

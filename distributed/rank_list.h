@@ -9,6 +9,9 @@
 
 namespace millrace::distributed {
 
+// "0, 2-3": runs of neighbours joined. REQUIRES: `numbers` rises.
+std::string JoinRuns(absl::Span<const int> numbers);
+
 // "rank 3", "ranks 0, 2-3", "no rank". REQUIRES: `ranks` rises.
 std::string RanksToString(absl::Span<const int> ranks);
 

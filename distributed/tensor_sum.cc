@@ -1,6 +1,7 @@
 #include "distributed/tensor_sum.h"
 
 #include <cstdint>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 
@@ -42,6 +43,27 @@ void SumInPlace(absl::Span<const TensorView> tensors) {
     default:
       // Unsigned: a signed sum must not overflow.
       return SumInPlaceAs<uint64_t>(tensors);
+  }
+}
+
+std::string DescribeSum(const TensorView& tensor) {
+  return absl::StrCat("sum of ", ElementCount(tensor.shape), " ",
+                      Name(tensor.dtype));
+}
+
+TensorCopy::TensorCopy(const TensorView& original)
+    : original_(original),
+      bytes_(new double[original.ByteCount() / sizeof(double) + 1]),
+      view_{original.dtype, original.shape, bytes_.get()} {
+  // An empty tensor may have no memory.
+  if (original.ByteCount() > 0) {
+    std::memcpy(view_.data, original.data, original.ByteCount());
+  }
+}
+
+void TensorCopy::WriteBack() const {
+  if (original_.ByteCount() > 0) {
+    std::memcpy(original_.data, view_.data, original_.ByteCount());
   }
 }
 

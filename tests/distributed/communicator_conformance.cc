@@ -42,11 +42,12 @@ bool AllEqual(const std::vector<T>& values, T value) {
   return values == std::vector<T>(values.size(), value);
 }
 
-// Rank `rank`'s payload: another size for each, rank 0's empty.
+// Rank `rank`'s payload: another size for each, rank 0's empty; any bytes.
 std::string Payload(int rank, int scale) {
-  std::string bytes(static_cast<size_t>(rank) * scale, '\0');
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<char>(i * 31 + rank);
+  std::string bytes(static_cast<size_t>(rank) * scale,
+                    static_cast<char>(250 + rank));
+  for (size_t i = 0; i < bytes.size(); i += 997) {
+    bytes[i] = static_cast<char>(i / 997);
   }
   return bytes;
 }
@@ -74,7 +75,7 @@ void RepeatsBarriers(Communicator& comm) {
 
 void GathersUnequalSizes(Communicator& comm) {
   // The last scale is above what MPI sends in one piece without asking.
-  for (const int scale : {0, 1, 1000, 200000}) {
+  for (const int scale : {0, 1, 1000, 70000}) {
     ASSERT_OK_AND_ASSIGN(const std::vector<std::string> gathered,
                          comm.AllGather(Payload(comm.rank(), scale), kLimit));
     ASSERT_EQ(gathered.size(), static_cast<size_t>(comm.size()));
@@ -86,7 +87,7 @@ void GathersUnequalSizes(Communicator& comm) {
 
 void BroadcastsFromEachRank(Communicator& comm) {
   for (int root = 0; root < comm.size(); ++root) {
-    for (const int scale : {0, 1, 200000}) {
+    for (const int scale : {0, 1, 70000}) {
       const std::string mine =
           comm.rank() == root ? Payload(root + 1, scale) : "ignored";
       ASSERT_OK_AND_ASSIGN(const std::string bytes,
@@ -127,7 +128,7 @@ void SumsExactly(Communicator& comm, int64_t count) {
 }
 
 void SumsEachType(Communicator& comm) {
-  for (const int64_t count : {0, 1, 1000, 400009}) {
+  for (const int64_t count : {0, 1, 1000, 100003}) {
     SumsExactly<float>(comm, count);
     SumsExactly<double>(comm, count);
     SumsExactly<int64_t>(comm, count);
@@ -149,7 +150,7 @@ void KeepsSeveralSumsInFlight(Communicator& comm) {
   std::vector<std::unique_ptr<PendingCollective>> sums;
   for (int k = 0; k < kSums; ++k) {
     buffers.push_back(std::make_shared<std::vector<float>>(
-        100000, static_cast<float>(k + comm.rank())));
+        30000, static_cast<float>(k + comm.rank())));
     // Every second one in place.
     ASSERT_OK_AND_ASSIGN(
         std::unique_ptr<PendingCollective> sum,
@@ -168,7 +169,7 @@ void KeepsSeveralSumsInFlight(Communicator& comm) {
 }
 
 void SumsProgressByThemselves(Communicator& comm) {
-  std::vector<double> values(500000, 1.0);
+  std::vector<double> values(100000, 1.0);
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PendingCollective> sum,
                        comm.StartAllReduceSum(View(values)));
   const absl::Time limit = absl::Now() + kLimit;
@@ -178,20 +179,29 @@ void SumsProgressByThemselves(Communicator& comm) {
   EXPECT_TRUE(AllEqual(values, static_cast<double>(comm.size())));
 }
 
-void DestroyingASumWaitsForIt(Communicator& comm) {
-  std::vector<int64_t> values(200000, 3);
-  {
-    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<PendingCollective> sum,
-                         comm.StartAllReduceSum(View(values)));
+// Rank 0 loses interest, with and without an owner; the others need its part.
+void DestroyingASumLetsItGoOn(Communicator& comm) {
+  for (const bool in_place : {false, true}) {
+    auto values = std::make_shared<std::vector<int64_t>>(50000, 3);
+    {
+      ASSERT_OK_AND_ASSIGN(
+          const std::unique_ptr<PendingCollective> sum,
+          comm.StartAllReduceSum(View(*values), in_place ? values : nullptr));
+      if (comm.rank() != 0) {
+        ASSERT_OK(sum->Wait(kLimit));
+        EXPECT_TRUE(AllEqual(*values, int64_t{3} * comm.size()));
+      }
+    }
+    values.reset();
   }
-  EXPECT_TRUE(AllEqual(values, int64_t{3} * comm.size()));
+  EXPECT_OK(comm.Barrier(kLimit));
 }
 
 void SumsAreTheSameBitsEverywhere(Communicator& comm) {
   std::vector<std::string> runs;
   for (int run = 0; run < 3; ++run) {
     // Values whose sum depends on the order of adding.
-    std::vector<float> values(50000);
+    std::vector<float> values(20000);
     for (size_t i = 0; i < values.size(); ++i) {
       values[i] = std::sin(static_cast<float>(i * 7 + comm.rank() * 1000003));
     }
@@ -288,7 +298,7 @@ absl::Status FailsDuringBroadcast(Communicator& comm) {
 
 absl::Status FailsDuringSum(Communicator& comm) {
   return FailDuring(comm, [](Communicator& c) -> absl::Status {
-    std::vector<float> values(400000, 1.0f);
+    std::vector<float> values(100000, 1.0f);
     auto sum = c.StartAllReduceSum(View(values));
     if (!sum.ok()) return sum.status();
     return (*sum)->Wait(kLimit);
@@ -297,7 +307,7 @@ absl::Status FailsDuringSum(Communicator& comm) {
 
 absl::Status FailsWithSumsUnwaited(Communicator& comm) {
   return FailDuring(comm, [](Communicator& c) -> absl::Status {
-    std::vector<float> values(400000, 1.0f);
+    std::vector<float> values(100000, 1.0f);
     {
       auto sum = c.StartAllReduceSum(View(values));
       if (!sum.ok()) return sum.status();
@@ -360,12 +370,15 @@ absl::Status TimesOutInSum(Communicator& comm) {
   if (comm.rank() != FailingRank(comm)) {
     std::vector<double> values(100000, 1.0);
     auto sum = comm.StartAllReduceSum(View(values));
-    EXPECT_OK(sum.status());
-    if (sum.ok()) {
-      EXPECT_FALSE((*sum)->Done());
-      ExpectTimedOut((*sum)->Wait(kShort), "sum of 100000 float64");
-      EXPECT_TRUE((*sum)->Done());
+    if (comm.rank() == 0) {
+      EXPECT_OK(sum.status());
+      EXPECT_FALSE(sum.ok() && (*sum)->Done());
     }
+    // The others may come when rank 0's time is over already.
+    ExpectTimedOut(sum.ok() ? (*sum)->Wait(comm.rank() == 0 ? kShort : kLimit)
+                            : sum.status(),
+                   "sum of 100000 float64");
+    EXPECT_TRUE(!sum.ok() || (*sum)->Done());
   }
   const absl::Status closed = comm.Close(kLimit);
   ExpectTimedOut(closed, "sum");
@@ -397,7 +410,7 @@ const std::vector<ConformanceCase>& RunningCases() {
       {"SumsShapes", SumsShapes},
       {"KeepsSeveralSumsInFlight", KeepsSeveralSumsInFlight},
       {"SumsProgressByThemselves", SumsProgressByThemselves},
-      {"DestroyingASumWaitsForIt", DestroyingASumWaitsForIt},
+      {"DestroyingASumLetsItGoOn", DestroyingASumLetsItGoOn},
       {"SumsAreTheSameBitsEverywhere", SumsAreTheSameBitsEverywhere},
       {"RefusesWhatItCantSum", RefusesWhatItCantSum},
   };

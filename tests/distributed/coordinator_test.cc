@@ -18,6 +18,7 @@ namespace millrace::distributed {
 namespace {
 
 using ::testing::Each;
+using ::testing::EndsWith;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 
@@ -76,6 +77,19 @@ TEST(CoordinatorTest, EveryFieldThatDiffersIsNamed) {
                {{"seed", "2"}, {"epoch", "0"}, {"size", "6"}}}),
       "epoch 3: ranks disagree on seed: 1 on rank 0; 2 on rank 1; and on "
       "size: 5 on rank 0; 6 on rank 1");
+}
+
+TEST(CoordinatorTest, ALongListOfDifferencesIsCut) {
+  Terms a, b;
+  for (int i = 0; i < 9; ++i) {
+    a.emplace_back(absl::StrCat("f", i), "x");
+    b.emplace_back(absl::StrCat("f", i), "y");
+  }
+  for (const absl::Status& status : AgreeOn({a, b})) {
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition,
+                                 EndsWith("; and on f4: x on rank 0; y on rank "
+                                          "1; and on 4 more")));
+  }
 }
 
 TEST(CoordinatorTest, AFieldThatOnlySomeHaveIsADifference) {

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
@@ -55,6 +57,41 @@ TEST(TensorSumTest, ChecksTypeShapeAndMemory) {
   EXPECT_THAT(
       CheckSummable({DType::kFloat32, {2, -1}, &value}),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("[2, -1]")));
+}
+
+TEST(TensorSumTest, DescribesASum) {
+  EXPECT_EQ(DescribeSum({DType::kFloat32, {20, 50}, nullptr}),
+            "sum of 1000 float32");
+}
+
+TEST(TensorCopyTest, LeavesTheOriginalAloneUntilWrittenBack) {
+  std::vector<float> values = {1, 2, 3};
+  const TensorCopy copy({DType::kFloat32, {3}, values.data()});
+  EXPECT_EQ(copy.view().dtype, DType::kFloat32);
+  EXPECT_THAT(copy.view().shape, ElementsAre(3));
+  EXPECT_THAT(absl::MakeSpan(copy.view().As<float>(), 3), ElementsAre(1, 2, 3));
+  copy.view().As<float>()[1] = 20;
+  EXPECT_THAT(values, ElementsAre(1, 2, 3));
+  copy.WriteBack();
+  EXPECT_THAT(values, ElementsAre(1, 20, 3));
+}
+
+TEST(TensorCopyTest, OwnerOutlivesIt) {
+  double value = 7;
+  std::shared_ptr<const void> owner;
+  const double* copied = nullptr;
+  {
+    const TensorCopy copy({DType::kFloat64, {}, &value});
+    owner = copy.owner();
+    copied = copy.view().As<double>();
+  }
+  EXPECT_EQ(*copied, 7);
+}
+
+TEST(TensorCopyTest, EmptyTensorsHaveNoMemory) {
+  const TensorCopy copy({DType::kInt64, {0}, nullptr});
+  copy.WriteBack();
+  EXPECT_EQ(copy.view().ByteCount(), 0);
 }
 
 }  // namespace
