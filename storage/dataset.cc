@@ -56,6 +56,10 @@ const std::vector<std::string>& Dataset::class_names() const {
   return *none;
 }
 
+absl::Status Dataset::ReadLabels(int64_t index, Sample* sample) const {
+  return Read(index, sample);
+}
+
 std::string Dataset::Location(int64_t index) const {
   const absl::StatusOr<std::string> key = Key(index);
   return key.ok() ? EscapeForMessage(*key) : absl::StrCat("sample ", index);

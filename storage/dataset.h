@@ -165,6 +165,11 @@ class Dataset {
   // looked at here.
   virtual absl::Status Read(int64_t index, Sample* sample) const = 0;
 
+  // As Read(), but only the labels are wanted: `sample` may come without its
+  // fields, which stores that keep labels apart use to read nothing at all.
+  // Default: Read().
+  virtual absl::Status ReadLabels(int64_t index, Sample* sample) const;
+
   // A name for sample `index` that is unique in the set and stable between
   // machines: for a folder the path below its root ("cat/1.jpg"), byte for
   // byte. OutOfRange as Read().

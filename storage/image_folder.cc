@@ -201,6 +201,13 @@ absl::Status ImageFolder::Read(int64_t index, Sample* sample) const {
   return absl::OkStatus();
 }
 
+absl::Status ImageFolder::ReadLabels(int64_t index, Sample* sample) const {
+  sample->Clear();
+  MILLRACE_RETURN_IF_ERROR(CheckIndex(index));
+  sample->SetLabel(index_->At(index).label);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> ImageFolder::Key(int64_t index) const {
   MILLRACE_RETURN_IF_ERROR(CheckIndex(index));
   const FolderIndex::Entry entry = index_->At(index);

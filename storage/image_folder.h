@@ -105,6 +105,8 @@ class ImageFolder : public Dataset {
   // bytes or became shorter while it was read; ResourceExhausted names the
   // limit of open files.
   absl::Status Read(int64_t index, Sample* sample) const override;
+  // Opens no file.
+  absl::Status ReadLabels(int64_t index, Sample* sample) const override;
   absl::StatusOr<std::string> Key(int64_t index) const override;
   std::string Location(int64_t index) const override;
   std::string Describe() const override;

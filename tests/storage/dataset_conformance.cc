@@ -119,6 +119,22 @@ TEST_P(DatasetConformanceTest, GivesBytesDescriptorAndLabelOfEachSample) {
   }
 }
 
+TEST_P(DatasetConformanceTest, GivesLabelsAlone) {
+  const DatasetContents contents = Contents();
+  ASSERT_OK_AND_ASSIGN(const auto dataset, Make(contents));
+  Sample sample;
+  for (int64_t i = 0; i < dataset->size(); ++i) {
+    ASSERT_OK(dataset->ReadLabels(i, &sample));
+    EXPECT_THAT(sample.labels().AsInt64(),
+                ElementsAre(contents.items[i].label));
+  }
+  for (const int64_t index : kFarOut) {
+    EXPECT_THAT(dataset->ReadLabels(index, &sample),
+                StatusIs(absl::StatusCode::kOutOfRange));
+    EXPECT_EQ(sample.labels().count, 0);
+  }
+}
+
 TEST_P(DatasetConformanceTest, RefusesIndicesOutsideTheRange) {
   ASSERT_OK_AND_ASSIGN(const auto dataset, Make(Contents()));
   std::vector<int64_t> outside = {dataset->size()};
