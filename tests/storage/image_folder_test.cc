@@ -29,7 +29,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 // "label:key" of each sample, in order.
 std::vector<std::string> Samples(const Dataset& dataset) {
