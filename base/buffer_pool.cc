@@ -84,6 +84,11 @@ void BufferPool::Return(uint8_t* data) {
   free_.push_back(data);
 }
 
+int64_t BufferPool::outstanding() const {
+  MutexLock lock(&mutex_);
+  return allocated_ - static_cast<int64_t>(free_.size());
+}
+
 int64_t BufferPool::allocated() const {
   MutexLock lock(&mutex_);
   return allocated_;

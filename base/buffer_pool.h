@@ -73,6 +73,9 @@ class BufferPool {
   // A buffer that came back, or a new one. Fails as the allocator does.
   absl::StatusOr<Buffer> Take() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Buffers that are with users now.
+  int64_t outstanding() const ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Buffers ever allocated: constant after warm-up.
   int64_t allocated() const ABSL_LOCKS_EXCLUDED(mutex_);
 

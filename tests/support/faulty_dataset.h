@@ -57,6 +57,7 @@ class FaultyDataset : public storage::Dataset {
   const std::vector<storage::FieldSpec>& fields() const override {
     return base_->fields();
   }
+  storage::LabelSpec label_spec() const override { return base_->label_spec(); }
   const std::vector<std::string>& class_names() const override {
     return base_->class_names();
   }
