@@ -105,7 +105,11 @@ absl::StatusOr<ImageHeader> ReadPng(absl::string_view bytes) {
 
 // File header of 14 bytes, then one of several headers, told by its length.
 absl::StatusOr<ImageHeader> ReadBmp(absl::string_view bytes) {
-  if (bytes.size() < 26) return Truncated(ImageFormat::kBmp, bytes.size());
+  constexpr uint64_t kFileHeader = 14;
+  if (bytes.size() < 26 ||
+      bytes.size() < kFileHeader + Little32(bytes, kFileHeader)) {
+    return Truncated(ImageFormat::kBmp, bytes.size());
+  }
   if (Little32(bytes, 14) == 12) {
     return MakeHeader(ImageFormat::kBmp, Little16(bytes, 20),
                       Little16(bytes, 18), 3);
@@ -195,7 +199,8 @@ absl::string_view Name(ImageFormat format) {
 
 absl::StatusOr<ImageHeader> ReadImageHeader(absl::string_view bytes) {
   if (bytes.empty()) return absl::DataLossError("empty file: 0 bytes");
-  if (bytes.size() < 4) {
+  // The smallest of all, a bitmap of one pixel as text, has 8.
+  if (bytes.size() < 8) {
     return absl::DataLossError(
         absl::StrCat("too short for an image: ", bytes.size(), " bytes"));
   }

@@ -15,6 +15,12 @@ namespace millrace::augment {
 // Confined to one thread.
 class ImageStage {
  public:
+  // Forgets the image, so that the next one uses the buffers in the same way.
+  void Reset() {
+    current_ = 0;
+    image_ = ImageView();
+  }
+
   // The image; valid until the next Accept().
   const ImageView& image() const { return image_; }
 

@@ -108,10 +108,7 @@ absl::Status CheckBmp(absl::string_view bytes, const ImageHeader& header) {
   if (compression == kRle8 || compression == kRle4) return absl::OkStatus();
   const int64_t bits = Little32(bytes, 28) & 0xFFFF;
   const int64_t stride = (header.width * bits + 31) / 32 * 4;
-  // The last row may lack the bytes that fill it up.
-  const int64_t needed = int64_t{Little32(bytes, 10)} +
-                         stride * (header.height - 1) +
-                         (header.width * bits + 7) / 8;
+  const int64_t needed = int64_t{Little32(bytes, 10)} + stride * header.height;
   if (static_cast<int64_t>(bytes.size()) < needed) {
     return Truncated(ImageFormat::kBmp, "pixels", bytes.size());
   }
@@ -121,7 +118,8 @@ absl::Status CheckBmp(absl::string_view bytes, const ImageHeader& header) {
 absl::Status CheckTiff(absl::string_view bytes) {
   MILLRACE_ASSIGN_OR_RETURN(const TiffHeader tiff, ReadTiffHeader(bytes));
   if (tiff.data_end > bytes.size()) {
-    return Truncated(ImageFormat::kTiff, "the rest of the last strip", bytes.size());
+    return Truncated(ImageFormat::kTiff, "the rest of the last strip",
+                     bytes.size());
   }
   return absl::OkStatus();
 }
@@ -129,7 +127,8 @@ absl::Status CheckTiff(absl::string_view bytes) {
 absl::Status CheckWebp(absl::string_view bytes) {
   constexpr size_t kRiffHeader = 8;
   if (bytes.size() - kRiffHeader < Little32(bytes, 4)) {
-    return Truncated(ImageFormat::kWebp, "the rest of the RIFF chunk", bytes.size());
+    return Truncated(ImageFormat::kWebp, "the rest of the RIFF chunk",
+                     bytes.size());
   }
   return absl::OkStatus();
 }

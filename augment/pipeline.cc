@@ -218,6 +218,7 @@ absl::Status Pipeline::Impl::Decode(const ImageSource& source,
                                     const ImageHeader& header,
                                     const Region& region,
                                     Workspace::Impl* workspace) const {
+  workspace->stage.Reset();
   MILLRACE_ASSIGN_OR_RETURN(
       const ImageView image,
       workspace->stage.Next(region.height, region.width, output.channels));

@@ -23,6 +23,24 @@ enum Tag : uint64_t {
   kSampleFormat = 339,
 };
 
+bool IsOfUse(uint64_t tag) {
+  switch (tag) {
+    case kImageWidth:
+    case kImageLength:
+    case kBitsPerSample:
+    case kStripOffsets:
+    case kOrientation:
+    case kSamplesPerPixel:
+    case kStripByteCounts:
+    case kTileOffsets:
+    case kTileByteCounts:
+    case kSampleFormat:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Numbers of 1 to 8 bytes in the file's byte order.
 class NumberReader {
  public:
@@ -41,6 +59,12 @@ class NumberReader {
       *value = *value << 8 | static_cast<uint8_t>(bytes_[position + k]);
     }
     return true;
+  }
+
+  // Whether `count` values of `size` bytes lie inside the file.
+  bool Has(uint64_t position, uint64_t count, int size) const {
+    return position <= bytes_.size() &&
+           count <= (bytes_.size() - position) / static_cast<size_t>(size);
   }
 
  private:
@@ -70,8 +94,11 @@ struct Values {
   uint64_t position = 0;
   int size = 0;
 
-  bool Read(const NumberReader& reader, uint64_t i, uint64_t* value) const {
-    return i < count && reader.Read(position + i * size, size, value);
+  // REQUIRES: i < count.
+  uint64_t Get(const NumberReader& reader, uint64_t i) const {
+    uint64_t value = 0;
+    reader.Read(position + i * size, size, &value);
+    return value;
   }
 };
 
@@ -97,8 +124,7 @@ void TakeEntry(const NumberReader& reader, uint64_t tag, const Values& values,
                Directory* directory) {
   constexpr uint64_t kMost = uint64_t{1} << 40;
   TiffHeader& header = directory->header;
-  uint64_t first = 0;
-  if (!values.Read(reader, 0, &first)) return;
+  const uint64_t first = values.Get(reader, 0);
   const auto number = static_cast<int64_t>(std::min(first, kMost));
   const auto small = static_cast<int>(std::min<uint64_t>(first, 1024));
   switch (tag) {
@@ -131,22 +157,15 @@ void TakeEntry(const NumberReader& reader, uint64_t tag, const Values& values,
   }
 }
 
-// The end of the data, or the largest number there is where the lists
-// themselves reach beyond the file.
 uint64_t DataEnd(const NumberReader& reader, const Directory& directory) {
-  constexpr uint64_t kBeyond = std::numeric_limits<uint64_t>::max();
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   uint64_t end = 0;
   const uint64_t count =
       std::min(directory.offsets.count, directory.byte_counts.count);
   for (uint64_t i = 0; i < count; ++i) {
-    uint64_t offset = 0;
-    uint64_t size = 0;
-    if (!directory.offsets.Read(reader, i, &offset) ||
-        !directory.byte_counts.Read(reader, i, &size) ||
-        size > kBeyond - offset) {
-      return kBeyond;
-    }
-    end = std::max(end, offset + size);
+    const uint64_t offset = directory.offsets.Get(reader, i);
+    const uint64_t size = directory.byte_counts.Get(reader, i);
+    end = std::max(end, size > kMost - offset ? kMost : offset + size);
   }
   return end;
 }
@@ -184,11 +203,14 @@ absl::StatusOr<TiffHeader> ReadTiffHeader(absl::string_view bytes) {
       return truncated;
     }
     values.size = ByteSizeOfType(type);
-    if (values.size == 0) continue;
+    if (!IsOfUse(tag) || values.size == 0 || values.count == 0) continue;
     values.position = position + 4 + format.field_size;
     // Values that don't fit into the entry lie where it points.
     if (values.count > static_cast<uint64_t>(format.field_size / values.size) &&
         !reader.Read(values.position, format.field_size, &values.position)) {
+      return truncated;
+    }
+    if (!reader.Has(values.position, values.count, values.size)) {
       return truncated;
     }
     TakeEntry(reader, tag, values, &directory);

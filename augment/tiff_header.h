@@ -26,7 +26,8 @@ struct TiffHeader {
 };
 
 // DataLoss: no TIFF (classic or BigTIFF, of either byte order), truncated
-// before the end of the directory, or no width and height in it.
+// before the end of the directory or of its lists, or no width and height in
+// it.
 absl::StatusOr<TiffHeader> ReadTiffHeader(absl::string_view bytes);
 
 }  // namespace millrace::augment

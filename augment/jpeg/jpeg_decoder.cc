@@ -178,12 +178,17 @@ bool ReadRows(const Region& region, uint8_t* row, const ImageView& out,
   return true;
 }
 
-// A file without end marker is good if its entropy-coded data suffice.
-absl::Status CheckCoefficients(absl::string_view bytes) {
-  Session session;
+// A file without end marker is good if its entropy-coded data suffice. That
+// can't be told of arithmetic coding, whose decoder reads zeros behind the end.
+absl::Status CheckCoefficients(absl::string_view bytes,
+                               const JpegFrame& frame) {
+  const bool arithmetic = frame.sof > 0xC8;
   bool all_there = false;
-  if (!Open(bytes, &session) || !ReadAllCoefficients(&session, &all_there)) {
-    return session.Failure();
+  if (!arithmetic) {
+    Session session;
+    if (!Open(bytes, &session) || !ReadAllCoefficients(&session, &all_there)) {
+      return session.Failure();
+    }
   }
   if (!all_there) {
     return absl::DataLossError(
@@ -201,7 +206,7 @@ absl::Status JpegDecoder::Decode(absl::string_view bytes, const ImageHeader&,
   MILLRACE_ASSIGN_OR_RETURN(const JpegFrame frame, ReadJpegFrame(bytes));
   MILLRACE_ASSIGN_OR_RETURN(const JpegEnd end, FindJpegEnd(bytes, frame));
   if (end == JpegEnd::kNoEndMarker) {
-    MILLRACE_RETURN_IF_ERROR(CheckCoefficients(bytes));
+    MILLRACE_RETURN_IF_ERROR(CheckCoefficients(bytes, frame));
   }
 
   Session session;

@@ -14,10 +14,10 @@
 namespace millrace::augment {
 
 // Beside what ImageDecoder promises:
-//  * A file that lacks only its end marker is decoded as if it had one.
-//    Entropy-coded data that is too short for the image is an error
-//    ("truncated") where there is no end marker; other damage inside it is
-//    decoded as libjpeg does.
+//  * A file that lacks only its end marker is decoded as if it had one, unless
+//    it is arithmetic-coded. Entropy-coded data that is too short for the image
+//    is an error ("truncated") where there is no end marker; other damage
+//    inside it is decoded as libjpeg does.
 //  * CMYK and YCCK become RGB as in Pillow, taking the inks as inverted, which
 //    is Adobe's convention.
 //  * Nothing is written to standard error, and nothing stays allocated per

@@ -105,10 +105,11 @@ absl::StatusOr<std::optional<Segment>> JpegMarkerReader::Next() {
                           length, marker, position_ - 2));
     }
     if (left < length) {
-      return absl::DataLossError(absl::StrFormat(
-          "truncated JPEG: the rest of segment FF%02X at byte %d missing behind "
-          "byte %d",
-          marker, position_ - 2, bytes_.size()));
+      return absl::DataLossError(
+          absl::StrFormat("truncated JPEG: the rest of segment FF%02X at byte "
+                          "%d missing behind "
+                          "byte %d",
+                          marker, position_ - 2, bytes_.size()));
     }
     const absl::string_view payload = bytes_.substr(position_ + 2, length - 2);
     position_ += length;

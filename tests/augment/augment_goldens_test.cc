@@ -23,7 +23,7 @@
 #include "base/torch_random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/support/images.h"
+#include "tests/augment/pixel_image.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temp_dir.h"
 
@@ -49,36 +49,22 @@ void ForEachGolden(
   EXPECT_GT(count, 0) << "no golden of " << kind;
 }
 
-// Pixels that the test owns.
-struct TestImageData {
-  TestImageData(int height, int width, int channels)
-      : pixels(static_cast<size_t>(height) * width * channels),
-        view{pixels.data(), height, width, channels,
-             ptrdiff_t{width} * channels} {}
-
-  uint32_t Crc() const {
-    return Crc32(absl::string_view(reinterpret_cast<const char*>(pixels.data()),
-                                   pixels.size()));
-  }
-
-  std::vector<uint8_t> pixels;
-  ImageView view;
-};
-
 // The image that MODE H W S name.
-TestImageData ReadSource(std::istringstream* fields) {
+PixelImage ReadSource(std::istringstream* fields) {
   std::string mode;
   int height = 0;
   int width = 0;
   int seed = 0;
   *fields >> mode >> height >> width >> seed;
-  const int channels = mode == "L" ? 1 : 3;
-  const std::vector<uint8_t> rgb = TestPixels(height, width, seed);
-  TestImageData image(height, width, channels);
-  for (size_t i = 0; i < image.pixels.size(); ++i) {
-    image.pixels[i] = rgb[i * 3 / channels];
-  }
-  return image;
+  return PixelImage::Test(height, width, seed, mode == "L" ? 1 : 3);
+}
+
+ImageSource RawSource(PixelImage* image) {
+  const ImageView view = image->view();
+  return {.bytes = image->bytes(),
+          .height = view.height,
+          .width = view.width,
+          .channels = view.channels};
 }
 
 uint32_t ReadCrc(std::istringstream* fields) {
@@ -90,64 +76,58 @@ uint32_t ReadCrc(std::istringstream* fields) {
 TEST(AugmentGoldensTest, BoxesAreResizedAsByPillow) {
   ResampleScratch scratch;
   ForEachGolden("resize", [&scratch](std::istringstream* fields) {
-    const TestImageData source = ReadSource(fields);
+    PixelImage source = ReadSource(fields);
     Region box;
     int height = 0;
     int width = 0;
     *fields >> box.top >> box.left >> box.height >> box.width >> height >>
         width;
-    const TestImageData target(height, width, source.view.channels);
-    ASSERT_OK(Resample(source.view.Crop(box), target.view, &scratch));
+    PixelImage target(height, width, source.view().channels);
+    ASSERT_OK(Resample(source.view().Crop(box), target.view(), &scratch));
     EXPECT_EQ(target.Crc(), ReadCrc(fields));
   });
 }
 
 TEST(AugmentGoldensTest, ShortSidesAreResizedAsByTorchvision) {
   ForEachGolden("short", [](std::istringstream* fields) {
-    const TestImageData source = ReadSource(fields);
+    PixelImage source = ReadSource(fields);
     int size = 0;
     CenterCrop whole;
     *fields >> size >> whole.size >> whole.width;
     PipelineOptions options = {.layout = Layout::kHWC};
-    if (source.view.channels == 1) options.color = ColorMode::kGray;
+    if (source.view().channels == 1) options.color = ColorMode::kGray;
     ASSERT_OK_AND_ASSIGN(
         const Pipeline pipeline,
         Pipeline::Create({Resize{.size = size}, whole}, options));
-    const absl::string_view bytes(
-        reinterpret_cast<const char*>(source.pixels.data()),
-        source.pixels.size());
     TorchGenerator generator(0);
     Workspace workspace;
     std::string out(pipeline.output().ByteCount(), '\0');
-    ASSERT_OK(pipeline.Run({.bytes = bytes,
-                            .height = source.view.height,
-                            .width = source.view.width,
-                            .channels = source.view.channels},
-                           &generator, &workspace, out.data()));
+    ASSERT_OK(
+        pipeline.Run(RawSource(&source), &generator, &workspace, out.data()));
     EXPECT_EQ(Crc32(out), ReadCrc(fields));
   });
 }
 
 TEST(AugmentGoldensTest, CentersAreCroppedAndPaddedAsByTorchvision) {
   ForEachGolden("center", [](std::istringstream* fields) {
-    const TestImageData source = ReadSource(fields);
+    PixelImage source = ReadSource(fields);
     int height = 0;
     int width = 0;
     *fields >> height >> width;
-    const TestImageData target(height, width, source.view.channels);
-    CenterCropImage(source.view, target.view);
+    PixelImage target(height, width, source.view().channels);
+    CenterCropImage(source.view(), target.view());
     EXPECT_EQ(target.Crc(), ReadCrc(fields));
   });
 }
 
 TEST(AugmentGoldensTest, ImagesAreRotatedAsByPillow) {
   ForEachGolden("rotate", [](std::istringstream* fields) {
-    const TestImageData source = ReadSource(fields);
+    PixelImage source = ReadSource(fields);
     double degrees = 0;
     *fields >> degrees;
-    const TestImageData target(source.view.height, source.view.width,
-                               source.view.channels);
-    RotateImage(source.view, degrees, target.view);
+    PixelImage target(source.view().height, source.view().width,
+                      source.view().channels);
+    RotateImage(source.view(), degrees, target.view());
     EXPECT_EQ(target.Crc(), ReadCrc(fields));
   });
 }
@@ -155,10 +135,10 @@ TEST(AugmentGoldensTest, ImagesAreRotatedAsByPillow) {
 void CheckColorChange(absl::string_view kind,
                       void (*change)(const ImageView&, float)) {
   ForEachGolden(kind, [change](std::istringstream* fields) {
-    const TestImageData image = ReadSource(fields);
+    PixelImage image = ReadSource(fields);
     double factor = 0;
     *fields >> factor;
-    change(image.view, static_cast<float>(factor));
+    change(image.view(), static_cast<float>(factor));
     EXPECT_EQ(image.Crc(), ReadCrc(fields));
   });
 }
@@ -230,24 +210,18 @@ TEST(AugmentGoldensTest, WholePipelinesMatchTorchvision) {
   ForEachGolden("pipeline", [&workspace](std::istringstream* fields) {
     std::string name;
     *fields >> name;
-    const TestImageData source = ReadSource(fields);
+    PixelImage source = ReadSource(fields);
     int size = 0;
     uint64_t seed = 0;
     *fields >> size >> seed;
     PipelineOptions options;
-    if (source.view.channels == 1) options.color = ColorMode::kGray;
+    if (source.view().channels == 1) options.color = ColorMode::kGray;
     ASSERT_OK_AND_ASSIGN(const Pipeline pipeline,
                          MakePipeline(name, size, options));
-    const absl::string_view bytes(
-        reinterpret_cast<const char*>(source.pixels.data()),
-        source.pixels.size());
     TorchGenerator generator(seed);
     std::string out(pipeline.output().ByteCount(), '\0');
-    ASSERT_OK(pipeline.Run({.bytes = bytes,
-                            .height = source.view.height,
-                            .width = source.view.width,
-                            .channels = source.view.channels},
-                           &generator, &workspace, out.data()));
+    ASSERT_OK(
+        pipeline.Run(RawSource(&source), &generator, &workspace, out.data()));
     EXPECT_EQ(Crc32(out), ReadCrc(fields));
   });
 }

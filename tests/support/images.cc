@@ -43,6 +43,8 @@ std::string TestJpeg(int height, int width, int seed,
   jpeg.in_color_space = options.gray ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_set_defaults(&jpeg);
   jpeg_set_quality(&jpeg, options.quality, TRUE);
+  jpeg.arith_code = options.arithmetic ? TRUE : FALSE;
+  jpeg.restart_interval = static_cast<unsigned>(options.restart_interval);
   if (options.progressive) jpeg_simple_progression(&jpeg);
   if (!options.gray) {
     jpeg.comp_info[0].h_samp_factor = options.horizontal_sampling;

@@ -23,6 +23,10 @@ struct JpegOptions {
   bool progressive = false;
   // One component, of the red channel.
   bool gray = false;
+  // Arithmetic coding in place of Huffman's.
+  bool arithmetic = false;
+  // MCUs between restart markers; 0 = no markers.
+  int restart_interval = 0;
 };
 
 // TestPixels() as a JPEG.
