@@ -19,23 +19,27 @@ namespace millrace::loader {
 struct MakeLoaderOptions {
   // Of the square output, in pixels.
   int image_size = 224;
-  // A preset of augment::Pipeline, ...
+  // A preset of augment::Pipeline (empty: the call's default), ...
   std::string augment;
-  // ... or a pipeline of the user's own in its place.
+  // ... or a pipeline of the user's own in its place; image_size is then its
+  // matter.
   std::optional<augment::Pipeline> pipeline;
   // batch_size is the call's argument.
   DataLoaderOptions loader;
 };
 
-// Shuffled, augmented by the preset "train" unless told otherwise; the tail is
-// dropped. `path` is anything storage::OpenDataset() takes; `batch_size` is
-// DataLoaderOptions'.
+// Shuffled, augmented by the preset "train", the tail dropped, unless told
+// otherwise. `path` is anything storage::OpenDataset() takes; `batch_size` is
+// DataLoaderOptions'. Fails as OpenDataset(), Pipeline::Preset() and
+// DataLoader::Create(), and with InvalidArgument where both a preset and a
+// pipeline are given.
 absl::StatusOr<std::unique_ptr<DataLoader>> MakeTrainLoader(
     absl::string_view path, int64_t batch_size,
     const MakeLoaderOptions& options = {});
 
-// In order, by the preset "eval" unless told otherwise; each sample exactly
-// once, whatever the number of ranks.
+// By the preset "eval" unless told otherwise; always in the data set's order,
+// each sample exactly once, whatever the number of ranks: the loader options'
+// order and tail aren't looked at. Fails as MakeTrainLoader().
 absl::StatusOr<std::unique_ptr<DataLoader>> MakeEvalLoader(
     absl::string_view path, int64_t batch_size,
     const MakeLoaderOptions& options = {});
