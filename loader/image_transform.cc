@@ -17,6 +17,12 @@
 namespace millrace::loader {
 namespace {
 
+// Scratch memory that a worker keeps from one image to the next. Above this,
+// which holds a decoded picture of 11 million pixels, taking fresh pages costs
+// a few per cent of decoding; keeping them would let a few huge pictures swell
+// every worker that ever met one.
+constexpr int64_t kKeptScratchBytes = int64_t{32} << 20;
+
 // Why an array can't be taken for an image; empty if it can. `shape` may be
 // empty where samples differ.
 std::string WhyNoImage(const storage::Descriptor& descriptor) {
@@ -61,9 +67,11 @@ class ImageTransform : public SampleTransform {
     }
     MILLRACE_ASSIGN_OR_RETURN(const augment::ImageSource source,
                               SourceOf(sample.fields().front()));
-    MILLRACE_RETURN_IF_ERROR(pipeline_.Run(
-        source, generator, &static_cast<ImageContext*>(context)->workspace,
-        outputs.front()));
+    auto* const image_context = static_cast<ImageContext*>(context);
+    const absl::Status status = pipeline_.Run(
+        source, generator, &image_context->workspace, outputs.front());
+    image_context->DropLargeScratch();
+    MILLRACE_RETURN_IF_ERROR(status);
     for (size_t i = 1; i < outputs_.size(); ++i) {
       MILLRACE_RETURN_IF_ERROR(
           CopyRawField(sample.fields()[i], outputs_[i], outputs[i]));
@@ -92,10 +100,18 @@ class ImageTransform : public SampleTransform {
   class ImageContext : public Context {
    public:
     int64_t TakeDecodeNanoseconds() override {
-      return workspace.TakeTimes().decode_ns;
+      return std::exchange(decode_ns, 0) + workspace.TakeTimes().decode_ns;
+    }
+
+    void DropLargeScratch() {
+      if (workspace.ByteCount() <= kKeptScratchBytes) return;
+      decode_ns += workspace.TakeTimes().decode_ns;
+      workspace = augment::Workspace();
     }
 
     augment::Workspace workspace;
+    // Of workspaces that were dropped.
+    int64_t decode_ns = 0;
   };
 
   static absl::StatusOr<augment::ImageSource> SourceOf(

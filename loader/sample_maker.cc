@@ -14,6 +14,10 @@
 namespace millrace::loader {
 namespace {
 
+// Bytes of an encoded sample that a worker keeps the memory of. Files are
+// rarely larger; a few that are must not swell every worker that ever met one.
+constexpr size_t kKeptSampleBytes = size_t{8} << 20;
+
 int64_t NowNs() { return absl::ToInt64Nanoseconds(Clock::Real()->Now()); }
 
 }  // namespace
@@ -21,7 +25,8 @@ int64_t NowNs() { return absl::ToInt64Nanoseconds(Clock::Real()->Now()); }
 SampleMaker::SampleMaker(const SampleMakerContext& context, int worker)
     : context_(context),
       worker_(worker),
-      transform_context_(context.transform->MakeContext()) {}
+      transform_context_(context.transform->MakeContext()),
+      sample_(std::in_place) {}
 
 void SampleMaker::Enter(Stage stage, int64_t index) {
   index_.store(index, std::memory_order_relaxed);
@@ -54,7 +59,7 @@ absl::Status SampleMaker::Fill(BatchSlot& slot, int64_t i, int64_t ticket,
                                StageTimes* times) {
   const distributed::SampleRef ref = slot.sample(i);
   storage::Sample* const kept = slot.stored(i);
-  storage::Sample* const sample = kept != nullptr ? kept : &sample_;
+  storage::Sample* const sample = kept != nullptr ? kept : &*sample_;
 
   Enter(kReading, ref.index);
   const int64_t read_start = NowNs();
@@ -93,6 +98,12 @@ absl::Status SampleMaker::Make(const BatchRing::Task& task) {
   StageTimes times;
   context_.budget->Begin(task.ticket);
   const absl::Status status = Fill(slot, task.i, task.ticket, &times);
+  // Nothing that the sample borrows is held while the worker waits for work.
+  if (sample_->scratch_capacity() > kKeptSampleBytes) {
+    sample_.emplace();
+  } else {
+    sample_->Clear();
+  }
   context_.budget->End(task.ticket);
   stage_.store(kIdle, std::memory_order_relaxed);
   {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -70,7 +71,8 @@ class SampleMaker {
   const SampleMakerContext context_;
   const int worker_;
   std::unique_ptr<SampleTransform::Context> transform_context_;
-  storage::Sample sample_;
+  // Made anew once its scratch has grown large.
+  std::optional<storage::Sample> sample_;
 
   mutable Mutex mutex_;
   StageTimes times_ ABSL_GUARDED_BY(mutex_);

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
@@ -13,30 +12,12 @@ namespace {
 // Changes whenever fingerprints of unchanged data would.
 constexpr absl::string_view kFingerprintVersion = "millrace fingerprint 1";
 
-// Scratch grows by whole blocks, so that sizes that differ a little don't make
-// it grow again.
-constexpr size_t kScratchBlock = 4096;
-
 }  // namespace
 
 void Sample::Clear() {
   fields_.clear();
   labels_ = {};
   owner_.reset();
-}
-
-char* Sample::Scratch(size_t size) {
-  if (size > PTRDIFF_MAX - kScratchBlock) return nullptr;
-  if (size > scratch_capacity_ || scratch_ == nullptr) {
-    // Nothing is kept of the old contents: free them first, for a lower peak.
-    scratch_.reset();
-    scratch_capacity_ = 0;
-    const size_t blocks = size / kScratchBlock + 1;
-    scratch_.reset(new (std::nothrow) char[blocks * kScratchBlock]);
-    if (scratch_ == nullptr) return nullptr;
-    scratch_capacity_ = blocks * kScratchBlock;
-  }
-  return scratch_.get();
 }
 
 void Sample::SetLabel(int64_t label) {

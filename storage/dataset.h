@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/hash.h"
+#include "base/scratch_buffer.h"
 #include "base/tensor.h"
 
 namespace millrace::storage {
@@ -103,10 +104,10 @@ class Sample {
 
   // `size` bytes of memory, with any contents, that live until the next Clear()
   // or Scratch(). Null if there is no memory for them, never otherwise.
-  char* Scratch(size_t size);
+  char* Scratch(size_t size) { return scratch_.Reserve(size); }
 
   // Bytes that the scratch holds on to: at least the largest size asked for.
-  size_t scratch_capacity() const { return scratch_capacity_; }
+  size_t scratch_capacity() const { return scratch_.capacity(); }
 
   // Keeps `owner` alive until the next Clear().
   void Pin(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
@@ -124,8 +125,7 @@ class Sample {
   absl::InlinedVector<FieldView, 1> fields_;
   LabelView labels_;
   int64_t label_ = 0;
-  std::unique_ptr<char[]> scratch_;
-  size_t scratch_capacity_ = 0;
+  ScratchBuffer scratch_;
   std::shared_ptr<const void> owner_;
 };
 

@@ -85,8 +85,8 @@ class CountingSampler : public Sampler {
 };
 
 TEST(Case59Test, RestartingCostsTheSameAtAnyPosition) {
-  constexpr int64_t kMany = 1'000'000;
-  for (const int64_t step : {1, 50'000, 99'999}) {
+  constexpr int64_t kMany = 100'000;
+  for (const int64_t step : {1, 5'000, 9'999}) {
     const auto sampler = std::make_shared<CountingSampler>(kMany);
     const std::shared_ptr<FaultyDataset> dataset = NumberedSamples(kMany);
     DataLoaderOptions options = Options(10);
