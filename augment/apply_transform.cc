@@ -175,11 +175,12 @@ absl::Status ResizeTo(ImageSize size, int64_t max_pixels, ImageStage* stage) {
   if (size.height == image.height && size.width == image.width) {
     return absl::OkStatus();
   }
-  if (size.height * size.width > max_pixels) {
-    return absl::DataLossError(
-        absl::StrCat("resizing ", image.height, " x ", image.width,
-                     " pixels to ", size.height, " x ", size.width,
-                     " gives more than max_pixels (", max_pixels, ")"));
+  if (size.height * size.width > max_pixels || size.height > kMaxImageSide ||
+      size.width > kMaxImageSide) {
+    return absl::DataLossError(absl::StrCat(
+        "resizing ", image.height, " x ", image.width, " pixels to ",
+        size.height, " x ", size.width, " gives more than max_pixels (",
+        max_pixels, ") or than 2^24 in a row"));
   }
   MILLRACE_ASSIGN_OR_RETURN(
       const ImageView next,

@@ -11,6 +11,10 @@
 
 namespace millrace::augment {
 
+// Images are at most so many pixels high and wide, so that places in a row fit
+// an int.
+inline constexpr int kMaxImageSide = 1 << 24;
+
 // A box of an image: rows [top, top + height), columns [left, left + width).
 struct Region {
   int top = 0;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "augment/image.h"
 #include "augment/jpeg/jpeg_markers.h"
 #include "augment/pnm_header.h"
 #include "augment/tiff_header.h"
@@ -46,8 +47,8 @@ absl::Status Truncated(ImageFormat format, size_t size) {
 // A header with the memory that OpenCV needs: the whole image.
 absl::StatusOr<ImageHeader> MakeHeader(ImageFormat format, int64_t height,
                                        int64_t width, int channels) {
-  constexpr int64_t kLimit = int64_t{1} << 30;
-  if (height <= 0 || width <= 0 || height > kLimit || width > kLimit) {
+  if (height <= 0 || width <= 0 || height > kMaxImageSide ||
+      width > kMaxImageSide) {
     return absl::DataLossError(absl::StrCat("damaged ", Name(format),
                                             ": an image of ", height, " x ",
                                             width, " pixels"));

@@ -4,8 +4,9 @@
 namespace millrace::augment {
 
 // Makes OpenCV run each call in the calling thread alone (results of its
-// parallel loops may depend on their number) and keep its log to itself. For
-// the whole process; what is cheap after the first call. Thread-safe.
+// parallel loops may depend on their number) and keep its log to itself, and
+// gets CerrCapture ready. For the whole process. Thread-safe; cheap after the
+// first call.
 void SetUpOpencv();
 
 }  // namespace millrace::augment

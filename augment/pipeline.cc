@@ -45,7 +45,8 @@ std::optional<ImageSize> FixedSizeAfter(const Transform& transform,
   return SizeAfter(transform, size.value_or(ImageSize{1, 1}));
 }
 
-absl::StatusOr<Checked> Check(const std::vector<Transform>& transforms) {
+absl::StatusOr<Checked> Check(const std::vector<Transform>& transforms,
+                              int64_t max_pixels) {
   Checked result;
   for (const Transform& transform : transforms) {
     MILLRACE_RETURN_IF_ERROR(Validate(transform));
@@ -61,6 +62,13 @@ absl::StatusOr<Checked> Check(const std::vector<Transform>& transforms) {
     }
     if (Is<ToTensor>(transform)) result.floats = true;
     result.size = FixedSizeAfter(transform, result.size);
+    if (result.size.has_value() &&
+        result.size->height * result.size->width > max_pixels) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, " makes images of ", result.size->height, " x ",
+                       result.size->width, " pixels, more than max_pixels (",
+                       max_pixels, ")"));
+    }
   }
   if (!result.size.has_value()) {
     return absl::InvalidArgumentError(
@@ -82,6 +90,8 @@ absl::StatusOr<ImageHeader> HeaderOf(const ImageSource& source) {
   header.width = source.width;
   header.channels = source.channels;
   const bool possible = source.height > 0 && source.width > 0 &&
+                        source.height <= kMaxImageSide &&
+                        source.width <= kMaxImageSide &&
                         (source.channels == 1 || source.channels == 3);
   const int64_t want = possible ? int64_t{source.height} * source.width : -1;
   if (want * source.channels != static_cast<int64_t>(source.bytes.size())) {
@@ -131,7 +141,8 @@ Pipeline::Pipeline(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 absl::StatusOr<Pipeline> Pipeline::Create(std::vector<Transform> transforms,
                                           const PipelineOptions& options) {
   MILLRACE_RETURN_IF_ERROR(options.Validate());
-  MILLRACE_ASSIGN_OR_RETURN(const Checked checked, Check(transforms));
+  MILLRACE_ASSIGN_OR_RETURN(const Checked checked,
+                            Check(transforms, options.max_pixels));
   SetUpOpencv();
   auto impl = std::make_shared<Impl>();
   impl->options = options;

@@ -79,8 +79,10 @@ class Pipeline {
  public:
   // InvalidArgument for an argument out of range (naming transform, argument
   // and value), an order that makes no sense (Normalize without ToTensor, a
-  // pixel transform after ToTensor), or a last size that is not fixed: some
-  // Resize to a pair, CenterCrop or RandomResizedCrop must decide it.
+  // pixel transform after ToTensor), an output of more than max_pixels, or a
+  // last size that is not fixed: some Resize to a pair, CenterCrop or
+  // RandomResizedCrop must decide it. Custom counts as keeping the size; an
+  // image that it leaves with another at the end is an error of Run().
   static absl::StatusOr<Pipeline> Create(std::vector<Transform> transforms,
                                          const PipelineOptions& options = {});
 
@@ -99,8 +101,9 @@ class Pipeline {
   // Decodes, transforms and writes output().ByteCount() bytes to `out`, which
   // needs no alignment. Randomness comes from `generator` (transform i of the
   // list draws as use i).
-  //  * DataLoss: empty, truncated or damaged bytes, more than max_pixels, or a
-  //    format nobody here decodes; the message says which, without path.
+  //  * DataLoss: empty, truncated or damaged bytes, more than max_pixels (at
+  //    any step), a format nobody here decodes, or a Custom transform that
+  //    failed; the message says which, without path.
   //  * ResourceExhausted: no memory.
   // After an error the contents of `out` are unspecified.
   absl::Status Run(const ImageSource& source, Generator* generator,

@@ -7,8 +7,9 @@ namespace millrace::augment {
 
 // Writes `source`, turned by `degrees` counter-clockwise about its centre, to
 // `target`: nearest neighbour, 0 outside, bit for bit as Pillow's
-// Image.rotate(). Multiples of 90 degrees that keep the size are exact.
-// REQUIRES: equal sizes and channels, no overlap; |degrees| <= 50000.
+// Image.rotate() for sides below 32768. Multiples of 90 degrees that keep the
+// size are exact. REQUIRES: equal sizes and channels, no overlap; |degrees| <=
+// 50000.
 void RotateImage(const ConstImageView& source, double degrees,
                  const ImageView& target);
 

@@ -21,7 +21,7 @@ void WriteAll(const ConstImageView& image, Layout layout, const Value& value,
   const int64_t pixel_step = layout == Layout::kCHW ? 1 : kChannels;
   for (int y = 0; y < image.height; ++y) {
     const uint8_t* in = image.row(y);
-    uint8_t* to = out + y * image.width * pixel_step * sizeof(T);
+    uint8_t* to = out + int64_t{y} * image.width * pixel_step * sizeof(T);
     for (int x = 0; x < image.width; ++x, in += kChannels) {
       for (int c = 0; c < kChannels; ++c) {
         Store(value(c, in[c]),

@@ -73,6 +73,13 @@ TEST(PipelineGoldensTest, TensorsMatchTorchvision) {
   EXPECT_EQ(CrcOf({whole, ToTensor{}, Normalize{}}, {}), 0x63164fa1);
 }
 
+TEST(PipelineGoldensTest, RotationAnglesAreThoseOfTorchvision) {
+  TorchGenerator generator(0);
+  EXPECT_EQ(generator.Uniform(-15, 15), -0.11230230331420898f);
+  EXPECT_EQ(generator.Uniform(-15, 15), 8.046653747558594f);
+  EXPECT_EQ(generator.Uniform(-15, 15), -12.345677375793457f);
+}
+
 TEST(PipelineGoldensTest, WholeTrainingPipelineMatchesTorchvision) {
   EXPECT_EQ(CrcOf({RandomResizedCrop{.size = 32}, RandomHorizontalFlip{},
                    ColorJitter{.brightness = 0.4,

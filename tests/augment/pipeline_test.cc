@@ -69,6 +69,10 @@ TEST(PipelineCreateTest, RefusesOrdersThatMakeNoSense) {
         Pipeline::Create(transforms),
         StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
   }
+  EXPECT_THAT(Pipeline::Create({CenterCrop{.size = 20000}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("CenterCrop(20000)"),
+                             HasSubstr("max_pixels (178956970)"))));
   EXPECT_THAT(Pipeline::Create({CenterCrop{}}, {.max_pixels = 0}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("max_pixels is 0")));
@@ -434,7 +438,7 @@ TEST(PipelineHashTest, CoversTransformsAndOptions) {
   EXPECT_NE(hash(transforms), hash({CenterCrop{.size = 9}, ToTensor{}}));
   EXPECT_NE(hash(transforms), hash(transforms, {.color = ColorMode::kGray}));
   EXPECT_NE(hash(transforms), hash(transforms, {.layout = Layout::kHWC}));
-  EXPECT_NE(hash(transforms), hash(transforms, {.max_pixels = 5}));
+  EXPECT_NE(hash(transforms), hash(transforms, {.max_pixels = 500}));
 }
 
 }  // namespace
