@@ -197,7 +197,9 @@ absl::Status CommunicationThread::Close(absl::Duration timeout) {
       return result;
     }
   }
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return result;
+  thread_.join();
+  if (!result.ok() && options_.on_failure) options_.on_failure(result);
   return result;
 }
 

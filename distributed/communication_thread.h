@@ -55,6 +55,9 @@ struct CommunicationThreadOptions {
   absl::Duration failure_grace = absl::Seconds(5);
   // Ends the process because of the status, and does not return (but in tests).
   std::function<void(const absl::Status&)> end_process;
+  // Called by the first Close() with the failure, if there is one, before that
+  // returns; may be empty.
+  std::function<void(const absl::Status&)> on_failure;
 };
 
 // Thread-safe.

@@ -52,7 +52,8 @@ absl::StatusOr<std::unique_ptr<Communicator>> JoinWorld(
       std::unique_ptr<Communicator> communicator,
       MakeMpiCommunicator(JoinMpi, {.join_timeout = options.join_timeout,
                                     .failure_grace = options.failure_grace,
-                                    .end_process = EndProcess}));
+                                    .end_process = EndProcess,
+                                    .on_failure = ReportExitStatus}));
   if (communicator->size() == 1 && environment.ranks > 1) {
     communicator->Close(options.failure_grace).IgnoreError();
     return NotTogether(environment,

@@ -16,6 +16,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "distributed/exit_status.h"
 
 namespace millrace::tools {
 namespace {
@@ -222,6 +223,7 @@ std::string ResolveDatasetUri(absl::string_view uri) {
 
 int ExitWith(const absl::Status& status) {
   if (!status.ok()) MILLRACE_LOG(kError) << status.message();
+  distributed::ReportExitStatus(status);
   return static_cast<int>(ExitCodeOf(status));
 }
 

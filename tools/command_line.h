@@ -74,8 +74,9 @@ std::string ResolvePath(absl::string_view path);
 // ResolvePath() of the path in a data set's "SCHEME:PATH" or plain path.
 std::string ResolveDatasetUri(absl::string_view uri);
 
-// Ends a main(): logs the message of a `status` that is not OK as an error, and
-// gives the exit code that the status carries or means.
+// Ends a main(): logs the message of a `status` that is not OK as an error,
+// reports it to the program that started this one (distributed/exit_status.h),
+// and gives the exit code that the status carries or means.
 int ExitWith(const absl::Status& status);
 
 }  // namespace millrace::tools

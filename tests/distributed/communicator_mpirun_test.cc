@@ -22,7 +22,8 @@ using ::testing::SizeIs;
 
 SubprocessResult RunRanks(int ranks, const std::string& test_case) {
   return RunProcess(
-      MpirunCommand(ranks, {"tests/distributed/communicator_ranks", test_case}),
+      WithMpi({"mpirun", "-n", absl::StrCat(ranks),
+               "tests/distributed/communicator_ranks", test_case}),
       {.limit = absl::Seconds(120)});
 }
 

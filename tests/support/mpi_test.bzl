@@ -23,8 +23,8 @@ def mpi_test(name, ranks, program, args = [], data = [], tags = [], **kwargs):
     """
     native.sh_test(
         name = name,
-        srcs = ["//tests/support:mpirun.sh"],
-        args = [str(ranks), "$(location %s)" % program] + args,
+        srcs = ["//tests/support:with_mpi.sh"],
+        args = ["mpirun", "-n", str(ranks), "$(location %s)" % program] + args,
         data = data + [program],
         tags = tags + ["mpi", "exclusive"],
         target_compatible_with = _COMPATIBLE,
@@ -32,12 +32,12 @@ def mpi_test(name, ranks, program, args = [], data = [], tags = [], **kwargs):
     )
 
 def mpi_driver_test(name, srcs, deps, data = [], tags = [], **kwargs):
-    """A test that starts mpirun itself, by MpirunCommand() of subprocess.h."""
+    """A test that starts mpirun itself, by WithMpi() of subprocess.h."""
     cc_test(
         name = name,
         srcs = srcs,
         copts = MILLRACE_TEST_COPTS,
-        data = data + ["//tests/support:mpirun.sh"],
+        data = data + ["//tests/support:with_mpi.sh"],
         tags = tags + ["mpi", "exclusive"],
         target_compatible_with = _COMPATIBLE,
         deps = deps,

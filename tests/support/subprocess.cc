@@ -140,10 +140,8 @@ SubprocessResult RunProcess(const std::vector<std::string>& argv,
   return Subprocess(argv, options).Wait();
 }
 
-std::vector<std::string> MpirunCommand(int ranks,
-                                       const std::vector<std::string>& argv) {
-  std::vector<std::string> command = {"tests/support/mpirun.sh",
-                                      absl::StrCat(ranks)};
+std::vector<std::string> WithMpi(const std::vector<std::string>& argv) {
+  std::vector<std::string> command = {"tests/support/with_mpi.sh"};
   command.insert(command.end(), argv.begin(), argv.end());
   return command;
 }

@@ -75,10 +75,10 @@ class Subprocess {
 SubprocessResult RunProcess(const std::vector<std::string>& argv,
                             const SubprocessOptions& options = {});
 
-// The command line that runs `argv` on `ranks` ranks of this machine. The
-// test needs data = ["//tests/support:mpirun.sh"].
-std::vector<std::string> MpirunCommand(int ranks,
-                                       const std::vector<std::string>& argv);
+// The command line that runs `argv` where mpirun works, as {"mpirun", "-n",
+// "3", "tests/tools/x"}. For an mpi_driver_test() of mpi_test.bzl, or any test
+// with data = ["//tests/support:with_mpi.sh"].
+std::vector<std::string> WithMpi(const std::vector<std::string>& argv);
 
 }  // namespace millrace
 

@@ -2,15 +2,19 @@
 
 #include <stdlib.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/reflection.h"
 #include "absl/status/status.h"
+#include "base/exit_code.h"
+#include "distributed/exit_status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
+#include "tests/support/temp_dir.h"
 
 ABSL_FLAG(int, epochs, 10,
           "Passes over the training set, more than 0. This help is long enough "
@@ -207,6 +211,21 @@ TEST_F(CommandLineTest, ExitCodeIsTheOneOfTheStatus) {
   EXPECT_EQ(ExitWith(absl::DataLossError("reading sample 3: truncated")), 3);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "error: reading sample 3: truncated\n");
+}
+
+TEST_F(CommandLineTest, AnErrorIsReportedToTheLauncher) {
+  const TempDir dir;
+  setenv("MILLRACE_STATUS_FILE", dir.Join("status").c_str(), 1);
+  EXPECT_EQ(ExitWith(absl::OkStatus()), 0);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(ExitWith(absl::DataLossError("reading sample 3: truncated")), 3);
+  testing::internal::GetCapturedStderr();
+  unsetenv("MILLRACE_STATUS_FILE");
+  ASSERT_OK_AND_ASSIGN(const std::optional<distributed::ExitStatus> status,
+                       distributed::ReadExitStatus(dir.Join("status")));
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->code, ExitCode::kData);
+  EXPECT_EQ(status->message, "reading sample 3: truncated");
 }
 
 }  // namespace
