@@ -1,6 +1,7 @@
 """Everything from outside: Bazel's rule repositories and system libraries."""
 
 load("@millrace_bazel_probe//:flavor.bzl", "FLAVOR")
+load("//third_party:cuda.bzl", "cuda_toolkit")
 load("//third_party:system_library.bzl", "system_library")
 
 _DEBIAN_RULES = "/usr/share/bazel/rules/"
@@ -27,6 +28,7 @@ def millrace_rules():
 
 def millrace_system_libraries():
     """Wraps each library of the system as a repository @NAME with a target :NAME."""
+    cuda_toolkit(name = "cuda")
     system_library(
         name = "absl",
         pkg_config = [
