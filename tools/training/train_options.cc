@@ -1,11 +1,11 @@
 #include "tools/training/train_options.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 
@@ -74,8 +74,14 @@ absl::Status CheckNotNegative(absl::string_view flag, double value) {
   return OutOfRange(flag, absl::StrCat(value), "a finite number, at least 0");
 }
 
-// All digits, so that equal texts mean equal numbers.
-std::string Exact(double value) { return absl::StrFormat("%.17g", value); }
+// The shortest text that reads back as the same number, so that equal texts
+// mean equal numbers.
+std::string Exact(double value) {
+  char text[32];
+  const std::to_chars_result end =
+      std::to_chars(text, text + sizeof(text), value);
+  return std::string(text, end.ptr);
+}
 
 }  // namespace
 
