@@ -135,7 +135,7 @@ TEST(TrainOptionsTest, SharedSettingsShowWhatMustAgreeAndNothingElse) {
   TrainOptions options = GoodOptions();
   options.learning_rate = 0.1;
   EXPECT_THAT(options.Shared(),
-              Contains(Pair("learning_rate", "0.10000000000000001")));
+              Contains(Pair("learning_rate", "0.1")));
   EXPECT_THAT(options.Shared(), Contains(Pair("global_batch_size", "64")));
 
   TrainOptions other = options;
