@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/training/terminal.h"
 
 namespace millrace::tools::training {
 namespace {
@@ -33,16 +34,17 @@ double Mean(double sum, double weight) { return weight > 0 ? sum / weight : 0; }
 ProgressOptions ProgressOptions::ForStandardOutput() {
   ProgressOptions options;
   const char* const term = std::getenv("TERM");
-  options.terminal = isatty(STDOUT_FILENO) == 1 && term != nullptr &&
-                     absl::string_view(term) != "dumb";
+  if (term == nullptr || absl::string_view(term) == "dumb") return options;
+  const int fd = OpenOutputTerminal();
+  if (fd < 0) return options;
+  options.terminal = true;
   const char* const no_color = std::getenv("NO_COLOR");
-  options.colour =
-      options.terminal && (no_color == nullptr || *no_color == '\0');
+  options.colour = no_color == nullptr || *no_color == '\0';
   struct winsize size = {};
-  if (options.terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-      size.ws_col > 0) {
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     options.width = size.ws_col;
   }
+  close(fd);
   return options;
 }
 
