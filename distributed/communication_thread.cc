@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
@@ -41,6 +42,16 @@ absl::Duration Now() { return Clock::Real()->Now(); }
 // An empty message for OK.
 std::string EncodeOptional(const std::optional<FailureReport>& report) {
   return report.has_value() ? Encode(*report) : "";
+}
+
+// Other ranks may still write to the memory of a network that was not left in
+// good order: it must last until the process ends.
+template <typename... Things>
+void KeepForever(Things&&... things) {
+  static Mutex* const mutex = new Mutex;
+  static auto* const kept = new std::vector<std::tuple<Things...>>;
+  MutexLock lock(mutex);
+  kept->emplace_back(std::move(things)...);
 }
 
 void PrepareThread() {
@@ -427,11 +438,8 @@ void CommunicationThread::Leave() {
       MILLRACE_LOG(kWarning) << finalized.message();
     }
   } else {
-    // Other ranks may still write there: the memory must last until the process
-    // ends.
-    new auto(std::move(abandoned_));
-    new auto(std::move(running_));
-    static_cast<void>(transport_.release());
+    KeepForever(std::move(abandoned_), std::move(running_),
+                std::move(transport_));
   }
   MutexLock lock(&mutex_);
   left_ = true;

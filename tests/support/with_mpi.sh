@@ -21,6 +21,8 @@ export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 export OMPI_MCA_plm=isolated OMPI_MCA_oob_tcp_if_include=lo
 export OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none
+# Open MPI itself leaves memory behind at its end.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 "$@" &
 command=$!
