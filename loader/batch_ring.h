@@ -91,12 +91,12 @@ class BatchRing {
   // Where opening the front's slot has failed, workers try it once more.
   bool WaitReady(absl::Duration timeout) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The slot of the batch that comes next; the one after it then comes next. If a
-  // sample failed: the error of the first that did, and the batch is passed as
-  // well. If the slot could not be opened: that error, and the same batch is
+  // The slot of the batch that comes next; the one after it then comes next. If
+  // a sample failed: the error of the first that did, and the batch is passed
+  // as well. If the slot could not be opened: that error, and the same batch is
   // tried again. REQUIRES: since the last Take() or Seek() WaitReady() returned
-  // true, or the calling thread took tasks without blocking until there was none
-  // and finished them.
+  // true, or the calling thread took tasks without blocking until there was
+  // none and finished them.
   absl::StatusOr<std::shared_ptr<BatchSlot>> Take() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The batch that comes next.

@@ -21,10 +21,9 @@ TEST(MinimalLoopTest, GoesThroughEveryEpoch) {
   const SubprocessResult result =
       RunProcess({"tools/minimal_loop", dir.path()});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out,
-              AllOf(HasSubstr("epoch 0 batch 0: 64 of 64 images"),
-                    HasSubstr("epoch 0 batch 1: 6 of 6 images"),
-                    HasSubstr("epoch 1 batch 1: 6 of 6 images")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("epoch 0 batch 0: 64 of 64 images"),
+                                HasSubstr("epoch 0 batch 1: 6 of 6 images"),
+                                HasSubstr("epoch 1 batch 1: 6 of 6 images")));
 }
 
 TEST(MinimalLoopTest, MistakesHaveTheUsualCodes) {

@@ -134,8 +134,7 @@ TEST(TrainOptionsTest, NamesAndValuesMatchBothWays) {
 TEST(TrainOptionsTest, SharedSettingsShowWhatMustAgreeAndNothingElse) {
   TrainOptions options = GoodOptions();
   options.learning_rate = 0.1;
-  EXPECT_THAT(options.Shared(),
-              Contains(Pair("learning_rate", "0.1")));
+  EXPECT_THAT(options.Shared(), Contains(Pair("learning_rate", "0.1")));
   EXPECT_THAT(options.Shared(), Contains(Pair("global_batch_size", "64")));
 
   TrainOptions other = options;
