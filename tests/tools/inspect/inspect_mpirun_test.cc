@@ -20,7 +20,10 @@ using testing::MatchesRegex;
 
 SubprocessResult Digest(int ranks, int workers, const std::string& data,
                         std::vector<std::string> more) {
-  std::vector<std::string> argv = {"tools/inspect",
+  std::vector<std::string> argv = {"mpirun",
+                                   "-n",
+                                   absl::StrCat(ranks),
+                                   "tools/inspect",
                                    "digest",
                                    "--data=" + data,
                                    "--image_size=64",
@@ -28,7 +31,7 @@ SubprocessResult Digest(int ranks, int workers, const std::string& data,
                                    "--epoch=0",
                                    absl::StrCat("--workers=", workers)};
   argv.insert(argv.end(), more.begin(), more.end());
-  return RunProcess(MpirunCommand(ranks, argv), {.limit = absl::Minutes(3)});
+  return RunProcess(WithMpi(argv), {.limit = absl::Minutes(3)});
 }
 
 void ExpectOneText(const std::string& data,
