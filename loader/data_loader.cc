@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/cpu.h"
 #include "base/exit_code.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "distributed/communicator_local.h"
@@ -187,6 +188,16 @@ absl::Status DataLoader::Impl::ChooseSampler() {
   split.rank = communicator_->rank();
   MILLRACE_ASSIGN_OR_RETURN(sampler_,
                             DistributedSampler::Create(order_.get(), split));
+  // Data that is never seen, or seen twice, must not go unnoticed.
+  if (communicator_->rank() == 0 &&
+      sampler_->dropped() + sampler_->padded() > 0) {
+    MILLRACE_LOG(kInfo) << (sampler_->dropped() > 0 ? "dropped=" : "padded=")
+                        << sampler_->dropped() + sampler_->padded()
+                        << " in each epoch of " << order_->size()
+                        << " samples, which batches of " << options_.batch_size
+                        << " don't divide (tail="
+                        << distributed::Name(options_.tail) << ")";
+  }
   return absl::OkStatus();
 }
 

@@ -115,7 +115,8 @@ struct LoaderStats {
 class DataLoader {
  public:
   // Workers start at the first Next(). `dataset` and `transform` are shared
-  // with the caller. Fails as Validate(), and where ranks disagree on the seed.
+  // with the caller. Rank 0 logs how many samples an epoch leaves out or visits
+  // twice, if any. Fails as Validate(), and where ranks disagree on the seed.
   static absl::StatusOr<std::unique_ptr<DataLoader>> Create(
       std::shared_ptr<const storage::Dataset> dataset,
       std::shared_ptr<const SampleTransform> transform,
