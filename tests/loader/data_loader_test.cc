@@ -673,6 +673,15 @@ TEST(DataLoaderTest, StatsCountSamplesBatchesAndBytes) {
   EXPECT_GT(stats.wait, absl::ZeroDuration());
 }
 
+// Row 80's cause: workers are threads on the data set that was passed.
+TEST(DataLoaderTest, AllWorkersUseTheDataSetThatWasPassed) {
+  auto dataset = Numbers(64);
+  auto loader = MakeLoader(dataset, Options(8, 32));
+  EXPECT_EQ(&loader->dataset(), dataset.get());
+  Drain(*loader);
+  EXPECT_GE(dataset->total_reads(), 64);
+}
+
 TEST(DataLoaderTest, AutoWorkersIsSharedByLocalRanksAndAtMostEight) {
   EXPECT_GE(AutoWorkers(1), 1);
   EXPECT_LE(AutoWorkers(1), 8);

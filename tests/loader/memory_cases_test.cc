@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,11 @@ absl::StatusOr<int64_t> SizeWithWorkers(
 TEST(Case80Test, WorkersShareOneIndex) {
   constexpr int64_t kSamples = 1'280'000;
   const auto values = std::make_shared<const std::vector<int64_t>>(kSamples);
+  std::vector<std::string> keys;
+  keys.reserve(kSamples);
+  for (int64_t i = 0; i < kSamples; ++i) {
+    keys.push_back(absl::StrCat("n01440764/n01440764_", i, ".JPEG"));
+  }
   ASSERT_OK_AND_ASSIGN(std::unique_ptr<storage::MemoryDataset> owned,
                        storage::MemoryDataset::Create(
                            {.size = kSamples,
@@ -58,6 +64,7 @@ TEST(Case80Test, WorkersShareOneIndex) {
                                         .shape = {1},
                                         .data = values->data()}},
                             .labels = std::vector<int64_t>(kSamples, 0),
+                            .keys = std::move(keys),
                             .owner = values}));
   const std::shared_ptr<const storage::Dataset> dataset = std::move(owned);
   EXPECT_LE(dataset->IndexBytes(), 150 * kSamples);
