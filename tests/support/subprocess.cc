@@ -64,6 +64,11 @@ Subprocess::Subprocess(const std::vector<std::string>& argv,
   pid_ = fork();
   if (pid_ == 0) {
     setpgid(0, 0);
+    // A job in the background of a shell without job control ignores SIGINT,
+    // and so would all that it starts.
+    for (const int number : {SIGINT, SIGQUIT, SIGTERM}) {
+      signal(number, SIG_DFL);
+    }
     const int null = open("/dev/null", O_RDONLY);
     if (null >= 0 && dup2(null, 0) == 0 && dup2(out[1], 1) == 1 &&
         dup2(err[1], 2) == 2) {
