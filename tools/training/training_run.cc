@@ -64,6 +64,20 @@ absl::StatusOr<int64_t> CountClasses(const storage::Dataset& train_data,
       " in the other"));
 }
 
+// Before anything is built for the data: a model for other classes would
+// otherwise be the first to differ.
+absl::Status AgreeOnData(const TrainingRun& run, const TrainOptions& options,
+                         distributed::Communicator* communicator) {
+  const storage::Dataset& train = run.train_loader->dataset();
+  const storage::Dataset& val = run.val_loader->dataset();
+  return distributed::Coordinator(communicator, options.timeout)
+      .Agree("the data sets",
+             {{"training data size", absl::StrCat(train.size())},
+              {"training data fingerprint", train.fingerprint().ToHex()},
+              {"validation data size", absl::StrCat(val.size())},
+              {"validation data fingerprint", val.fingerprint().ToHex()}});
+}
+
 absl::Status OpenData(const TrainOptions& options,
                       distributed::Communicator* communicator,
                       TrainingRun* run) {
@@ -88,6 +102,7 @@ absl::Status OpenData(const TrainOptions& options,
   MILLRACE_ASSIGN_OR_RETURN(
       run->val_loader, loader::MakeEvalLoader(options.val_data,
                                               options.global_batch_size, make));
+  MILLRACE_RETURN_IF_ERROR(AgreeOnData(*run, options, communicator));
   MILLRACE_ASSIGN_OR_RETURN(
       run->classes,
       CountClasses(run->train_loader->dataset(), run->val_loader->dataset()));

@@ -362,6 +362,26 @@ TEST_F(TrainerTest, RanksThatDisagreeAreStopped) {
   }
 }
 
+// With one class less the model would be smaller, too.
+TEST_F(TrainerTest, RanksWithOtherDataAreStopped) {
+  for (int i = 0; i < 40; ++i) {
+    dir_.Write(absl::StrCat("other/train/a/", i, ".jpg"), TestJpeg(20, 24, i));
+    dir_.Write(absl::StrCat("other/val/a/", i, ".jpg"), TestJpeg(20, 24, i));
+  }
+  const Results results =
+      RunJob(2, Options(), [this](int rank, TrainOptions* options, auto*) {
+        if (rank == 0) return;
+        options->train_data = dir_.Join("other/train");
+        options->val_data = dir_.Join("other/val");
+      });
+  for (const auto& result : results) {
+    EXPECT_THAT(result, StatusIs(absl::StatusCode::kFailedPrecondition,
+                                 AllOf(HasSubstr("training data fingerprint"),
+                                       HasSubstr("40 on rank 1"))));
+    EXPECT_EQ(ExitCodeOf(result.status()), ExitCode::kUsage);
+  }
+}
+
 TEST_F(TrainerTest, ABadImageIsNamedOnAllRanks) {
   dir_.Write("train/b/13.jpg", TestJpeg(20, 24).substr(0, 300));
   for (const auto& result : RunJob(2, Options())) {
